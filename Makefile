@@ -1,0 +1,73 @@
+# Sets itself up: every target that needs Python makes .venv from the lock files, once.
+# Paths are relative, so the directory's own path may hold spaces.
+
+# Tried in order; the first that runs, is new enough and can make a venv is used.
+PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3 python
+
+NEW_ENOUGH := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
+RUN := .venv/bin/python -m
+# --no-deps: the locks are complete, so what they do not name is never installed.
+INSTALL := $(RUN) pip install --quiet --no-deps
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test lint types coverage bench lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+demo: .venv/runtime ## watch a supervision tree crash and recover
+	@$(RUN) examples.supervision_demo
+
+test: .venv/dev ## run all tests
+	@$(RUN) pytest -n 2 tests
+
+lint: .venv/dev ## check style and formatting
+	@$(RUN) ruff check
+	@$(RUN) ruff format --check
+
+types: .venv/dev ## check types; the public ones must be 100 % known
+	@$(RUN) mypy
+	@$(RUN) basedpyright
+	@# --verifytypes reads no configuration: it asks the first python on the PATH.
+	@PATH="$$PWD/.venv/bin:$$PATH" $(RUN) basedpyright --verifytypes supervisors --ignoreexternal
+
+coverage: .venv/dev ## measure branch coverage of supervisors; fails under 98 %
+	@$(RUN) coverage run -m pytest tests
+	@$(RUN) coverage report
+
+bench: .venv/dev ## measure against plain trio, asyncio and pykka
+	@$(RUN) bench.savina
+	@$(RUN) bench.supervision
+
+clean: ## remove what the other targets made
+	rm -rf .venv .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Pins stay where they are; `make lock UPGRADE=--upgrade` moves them to the newest versions.
+LOCK = CUSTOM_COMPILE_COMMAND='make lock' $(RUN) piptools compile --quiet $(UPGRADE) \
+	--generate-hashes --allow-unsafe --strip-extras --no-config \
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
+
+lock: .venv/dev ## pin exact versions and hashes anew
+	@$(LOCK) --output-file=requirements/runtime.txt pyproject.toml
+	@$(LOCK) --output-file=requirements/dev.txt --constraint=requirements/runtime.txt \
+		--extra=dev --build-deps-for=editable pyproject.toml
+
+# --clear: a half-made environment, or one from an older lock, is never built upon.
+.venv/runtime: requirements/runtime.txt
+	@echo "Making .venv (once) ..."
+	@for python in $(PYTHON); do \
+		if $$python -c '$(NEW_ENOUGH)' 2>/dev/null; then exec $$python -m venv --clear .venv; fi; \
+	done; \
+	echo "No Python 3.11 or newer that can make a venv among: $(PYTHON)" >&2; \
+	echo "Install one (on Debian with its -venv package), or name it: make PYTHON=/path/to/python3" >&2; \
+	exit 1
+	@$(INSTALL) --require-hashes -r requirements/runtime.txt
+	@touch $@
+
+.venv/dev: requirements/dev.txt pyproject.toml .venv/runtime
+	@echo "Installing the development tools into .venv (once, about a minute) ..."
+	@$(INSTALL) --require-hashes -r requirements/dev.txt
+	@$(INSTALL) --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,150 @@
+"""What stays of a child across its lives: its place, its mailbox, its phase, who watches it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+import trio
+
+from supervisors import _life, _tree, address, errors, notices, policy, specs
+from supervisors._mailbox import Mailbox, Reply, Undelivered
+from supervisors.exits import Exit, ExitKind, Phase
+
+# A supervisor's own mailbox holds at most one exit per child, besides its callers' requests.
+_FOR_A_SUPERVISOR = specs.MailboxSpec(capacity=sys.maxsize)
+
+
+class Signal:
+    """A message to a supervisor that nobody misses when the supervisor is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exited(Signal):
+    """A child's life is over."""
+
+    life: _life.Life
+
+
+@dataclass(slots=True, eq=False)
+class Cell:
+    """One child of one supervisor. Its phase changes here only; its supervisor decides when."""
+
+    tree: _tree.Tree
+    spec: specs.Spec
+    path: str
+    parent: Cell | None
+    phase: Phase = Phase.STOPPED
+    life: _life.Life | None = None
+    lives: int = 0
+    failures: int = 0
+    was_ready: bool = False
+    exit: Exit | None = None
+    info: object = None
+    gate: Callable[[], Awaitable[None]] | None = None
+    monitors: tuple[address.Monitor, ...] = ()
+    children: Mapping[str, Cell] = field(default_factory=dict[str, "Cell"])
+    mailbox: Mailbox = field(init=False)
+
+    def __post_init__(self) -> None:
+        box = self.spec.mailbox if isinstance(self.spec, specs.ChildSpec) else _FOR_A_SUPERVISOR
+        self.mailbox = Mailbox(box, self._bury)
+
+    @property
+    def name(self) -> str:
+        """What its supervisor calls it: the spec's name, numbered where that is taken."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def is_active(self) -> bool:
+        """Whether somebody lives here; between two lives nobody does."""
+        return self.phase in (Phase.STARTING, Phase.RUNNING, Phase.STOPPING)
+
+    def begin(self, delay: float = 0.0) -> _life.Life:
+        """Start a new life, `delay` seconds from now; NameTaken if its name is not free."""
+        if self.spec.register is not None:
+            self.tree.claim(self.spec.register, self)
+        self.mailbox.open()
+        self.phase = Phase.RESTARTING if delay else Phase.STARTING
+        self.lives += 1
+        self.life = _life.Life(self, self.lives)
+        self.tree.nursery.start_soon(self.life.run, delay, name=self.path)
+        return self.life
+
+    def ready(self, life: _life.Life, info: object) -> None:
+        """The life became ready."""
+        if self.life is life:
+            self.was_ready = True
+            self.info = info
+            self.phase = Phase.RUNNING
+            self.tree.board.tell(notices.Ready, self.path, life.number)
+
+    def ended(self, life: _life.Life, exit: Exit) -> None:
+        """A life is over: its asks and monitors hear of it at once, then the supervisor."""
+        if exit.kind is ExitKind.CRASHED:
+            self.tree.board.crashed(self.path, life.number, exit.error)
+        else:
+            self.tree.board.tell(notices.Stopped, self.path, life.number, exit)
+        self.exit = exit
+        self.info = None
+        if life.outlasted(self.spec.backoff):
+            self.failures = 0
+        if self._comes_back(life, exit):
+            self.phase = Phase.RESTARTING
+        else:
+            self._close(Phase.STOPPED)
+        self._settle_debts(life, exit)
+        if self.parent is None:
+            self.tree.root_over()
+        else:
+            self.parent.mailbox.put(Exited(life))
+
+    def hold(self) -> None:
+        """No life now, but one is coming: keep the mail."""
+        self.life = None
+        self.phase = Phase.RESTARTING
+
+    def rest(self, phase: Phase = Phase.STOPPED) -> None:
+        """No life now, and none is coming by itself."""
+        self.life = None
+        self._close(phase)
+
+    def refusal(self) -> errors.AskFailed | None:
+        """Why an ask would fail now."""
+        if self.phase is Phase.RESTARTING:
+            return errors.ActorRestarting(self.path, self.exit)
+        if self.life is None or self.life.exit is not None:
+            return errors.ActorDown(self.path, self.exit)
+        if self.life.task is trio.lowlevel.current_task():
+            return errors.AskedSelf(f"{self.path} asked itself; call the function instead")
+        return None
+
+    def _close(self, phase: Phase) -> None:
+        self.phase = phase
+        self.mailbox.close()
+        if self.spec.register is not None:
+            self.tree.release(self.spec.register, self)
+
+    def _bury(self, item: object, why: Undelivered) -> None:
+        if isinstance(item, Reply):
+            full = why is Undelivered.MAILBOX_FULL
+            down = errors.ActorDown(self.path, self.exit)
+            item.fail(errors.MailboxFull(f"{self.path}: {why.value}") if full else down)
+        elif not isinstance(item, Signal):
+            self.tree.board.dead_letter(self.path, item, why)
+
+    def _comes_back(self, life: _life.Life, exit: Exit) -> bool:
+        if life.ending is not None:
+            return life.ending is _life.Ending.COMES_BACK
+        restarts = self.parent is not None and self.was_ready
+        return restarts and policy.comes_back(self.spec.restart, exit)
+
+    def _settle_debts(self, life: _life.Life, exit: Exit) -> None:
+        error = errors.ActorRestarting if self.phase is Phase.RESTARTING else errors.ActorDown
+        for item in (*life.inbox.unanswered(), *self.mailbox.items()):
+            if isinstance(item, Reply):
+                item.fail(error(self.path, exit))
+        monitors, self.monitors = self.monitors, ()
+        for monitor in monitors:
+            monitor.inform(exit)

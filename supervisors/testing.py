@@ -1,0 +1,134 @@
+"""For tests of your own trees: wait for a notice, crash, freeze or step a child, find what is left.
+
+Use them on virtual time (`trio.testing.MockClock`, pytest-trio's `autojump_clock`) and no test has
+to sleep to get its order right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
+
+import trio
+import trio.testing
+
+from supervisors import _life, errors
+from supervisors.address import Address
+from supervisors.notices import Notice, NoticeStream
+from supervisors.supervisor import Supervisor
+
+__all__ = ["Frozen", "InjectedCrash", "Watch", "crash", "freeze", "nothing_left", "watch"]
+
+N = TypeVar("N", bound=Notice)
+
+
+class InjectedCrash(Exception):
+    """What a child dies of when `crash` is given no other error."""
+
+
+class Watch:
+    """A reader of a tree's notices that remembers what it saw."""
+
+    def __init__(self, stream: NoticeStream) -> None:
+        self.seen: list[Notice] = []
+        self._stream = stream
+
+    async def next(self, kind: type[N], path: str | None = None) -> N:
+        """Wait for the next notice of that kind, of that child if one is named."""
+        while True:
+            notice = await anext(self._stream)
+            self.seen.append(notice)
+            if isinstance(notice, kind) and path in (None, notice.path):
+                return notice
+
+    def all(self) -> list[Notice]:
+        """Everything up to now, without waiting."""
+        self.seen += self._stream.seen_so_far()
+        return self.seen
+
+
+@contextmanager
+def watch(supervisor: Supervisor) -> Generator[Watch]:
+    """Follow what happens in the supervisor's tree: `await watching.next(Ready, "shop/till")`."""
+    with supervisor.notices(capacity=100_000) as stream:
+        yield Watch(stream)
+
+
+async def crash(target: Address[Any], error: Exception | None = None) -> None:
+    """Make the present life of a child end by an error, as if the actor had raised it.
+
+    Its `finally` blocks run, as in a cancellation. Returns when that life is over.
+    """
+    life = _life_of(target)
+    monitor = Address[Any](life.cell).monitor()
+    life.injected = error or InjectedCrash(f"{life.cell.path} was crashed by a test")
+    life.inbox.pause()
+    life.scope.cancel()
+    await monitor.down()
+
+
+class Frozen:
+    """A child that handles no message unless it is told to."""
+
+    def __init__(self) -> None:
+        self._lot = trio.lowlevel.ParkingLot()
+
+    async def pass_one(self) -> None:
+        """Where the child waits with each message."""
+        await self._lot.park()
+
+    async def step(self) -> bool:
+        """Let it handle one message and everything come to rest; False if it had none."""
+        await trio.testing.wait_all_tasks_blocked()
+        had_one = bool(self._lot.unpark())
+        await trio.testing.wait_all_tasks_blocked()
+        return had_one
+
+    def thaw(self) -> None:
+        """Hold nothing back any more."""
+        self._lot.unpark_all()
+
+
+@contextmanager
+def freeze(target: Address[Any]) -> Generator[Frozen]:
+    """Let a child, or a supervisor, handle no message inside the block, but those you `step`.
+
+    A message that it is handling already is finished; its mailbox fills up.
+    """
+    life = _life_of(target)
+    frozen = Frozen()
+    life.cell.gate = frozen.pass_one
+    life.inbox.pause()
+    try:
+        yield frozen
+    finally:
+        life.cell.gate = None
+        frozen.thaw()
+
+
+@asynccontextmanager
+async def nothing_left() -> AsyncGenerator[None]:
+    """Fail if a task that began inside the block is still alive at its end."""
+    before = set(_all_tasks())
+    yield
+    await trio.testing.wait_all_tasks_blocked()
+    left = sorted(task.name for task in _all_tasks() if task not in before)
+    if left:
+        raise AssertionError(f"{len(left)} tasks are left behind: {', '.join(left)}")
+
+
+def _life_of(target: Address[Any]) -> _life.Life:
+    cell = target._home  # pyright: ignore[reportPrivateUsage]  # the one look behind the door
+    if cell.life is None or cell.life.exit is not None:
+        raise errors.ActorDown(cell.path, cell.exit)
+    return cell.life
+
+
+def _all_tasks() -> Iterator[trio.lowlevel.Task]:
+    root = trio.lowlevel.current_root_task()
+    waiting = [root] if root is not None else []
+    while waiting:
+        task = waiting.pop()
+        yield task
+        waiting += [child for nursery in task.child_nurseries for child in nursery.child_tasks]

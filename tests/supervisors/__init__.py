@@ -1,0 +1,1 @@
+"""Tests of the package `supervisors`, which knows trio and nothing of AI."""
