@@ -67,12 +67,15 @@ def turns(contestants: list[str], rounds: int) -> Iterator[tuple[int, str]]:
 
 def measure(bench: Bench, scale: Scale, progress: Progress) -> Result:
     """Run the bench. `progress` hears which round of which contestant comes next."""
-    gc.freeze()
     samples: dict[str, list[float]] = {contestant: [] for contestant in bench.programs}
-    for number, contestant in turns(list(bench.programs), scale.rounds):
-        progress(number, contestant)
-        figure = without_collector(bench.programs[contestant], bench.size(contestant, scale))
-        samples[contestant].append(figure)
+    gc.freeze()
+    try:
+        for number, contestant in turns(list(bench.programs), scale.rounds):
+            progress(number, contestant)
+            n = bench.size(contestant, scale)
+            samples[contestant].append(without_collector(bench.programs[contestant], n))
+    finally:
+        gc.unfreeze()
     return Result(bench, bench.size(OURS, scale), samples)
 
 

@@ -89,7 +89,7 @@ BAKERY = SupervisorSpec(
 # Each comes back later and later while it keeps crashing.
 _COURIER = ChildSpec(
     "courier",
-    partial(worker, pace=Pace(open_up=0.4, job=0.6, tidy_up=0.4)),
+    partial(worker, pace=Pace(open_up=0.3, job=0.6, tidy_up=0.3)),
     backoff=Backoff(minimum=1.0, maximum=8.0, jitter=0),
 )
 

@@ -70,7 +70,7 @@ class LiveScreen:
 @contextmanager
 def _keys_not_echoed() -> Generator[None]:
     """A pressed Enter would move the picture by a line."""
-    if sys.platform == "win32" or not sys.stdin.isatty():
+    if sys.platform == "win32" or sys.stdin is None or not sys.stdin.isatty():
         yield
         return
     import termios  # noqa: PLC0415  not on every system

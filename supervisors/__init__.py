@@ -3,8 +3,8 @@
 # A table of contents, by theme: formatted by hand.
 # fmt: off
 from supervisors.supervisor import Supervisor, open_supervisor
-from supervisors.specs import AutoShutdown, Backoff, ChildSpec, MailboxSpec, Overflow, Readiness
-from supervisors.specs import Restart, Shutdown, Spec, Strategy, SupervisorOptions, SupervisorSpec
+from supervisors.specs import AutoShutdown, Backoff, ChildSpec, MailboxSpec, Overflow, Restart
+from supervisors.specs import Shutdown, Spec, Strategy, SupervisorOptions, SupervisorSpec
 from supervisors.inbox import Inbox
 from supervisors.address import Address, Down, Monitor, Request
 from supervisors._mailbox import Reply, Undelivered
@@ -15,7 +15,7 @@ from supervisors.notices import Started, Stopped, Stuck
 from supervisors.errors import ActorDown, ActorRestarting, AlreadyPresent, AlreadyStarted, AskedSelf
 from supervisors.errors import AskFailed, AskTimeout, ChildNotFound, ChildRefused, ChildRestarting
 from supervisors.errors import ChildRunning, Ignore, MailboxFull, NameTaken, NoReply, OrderlyExit
-from supervisors.errors import SpecError, StartFailed, StopTimeout, SupervisionError
+from supervisors.errors import SpecError, StartFailed, SupervisionError
 from supervisors.errors import SupervisorGaveUp, TooManyChildren, WrongStrategy
 
 __all__ = [
@@ -24,9 +24,9 @@ __all__ = [
     "ChildRefused", "ChildRestarting", "ChildRunning", "ChildSpec", "Crashed", "DeadLetter",
     "Down", "Exit", "ExitKind", "GaveUp", "Ignore", "Inbox", "MailboxFull", "MailboxSpec",
     "Monitor", "NameTaken", "NoReply", "Notice", "NoticeStream", "OrderlyExit", "Overflow",
-    "Phase", "Readiness", "Ready", "Reply", "Request", "Restart", "Restarting", "Shutdown", "Spec",
-    "SpecError", "StartFailed", "Started", "StopTimeout", "Stopped", "Strategy", "Stuck",
-    "SupervisionError", "Supervisor", "SupervisorGaveUp", "SupervisorOptions", "SupervisorSpec",
-    "TooManyChildren", "TreeNode", "Undelivered", "WrongStrategy", "open_supervisor",
+    "Phase", "Ready", "Reply", "Request", "Restart", "Restarting", "Shutdown", "Spec", "SpecError",
+    "StartFailed", "Started", "Stopped", "Strategy", "Stuck", "SupervisionError", "Supervisor",
+    "SupervisorGaveUp", "SupervisorOptions", "SupervisorSpec", "TooManyChildren", "TreeNode",
+    "Undelivered", "WrongStrategy", "open_supervisor",
 ]
 # fmt: on

@@ -20,7 +20,7 @@ class Signal:
     """A message to a supervisor that nobody misses when the supervisor is gone."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Exited(Signal):
     """A child's life is over."""
 
@@ -42,6 +42,7 @@ class Cell:
     was_ready: bool = False
     exit: Exit | None = None
     info: object = None
+    registered: str | None = None
     gate: Callable[[], Awaitable[None]] | None = None
     monitors: tuple[address.Monitor, ...] = ()
     children: Mapping[str, Cell] = field(default_factory=dict[str, "Cell"])
@@ -63,8 +64,8 @@ class Cell:
 
     def begin(self, delay: float = 0.0) -> _life.Life:
         """Start a new life, `delay` seconds from now; NameTaken if its name is not free."""
-        if self.spec.register is not None:
-            self.tree.claim(self.spec.register, self)
+        if self.registered is None and self.spec.register is not None:
+            self.registered = self.tree.claim(self.spec.register, self)
         self.mailbox.open()
         self.phase = Phase.RESTARTING if delay else Phase.STARTING
         self.lives += 1
@@ -123,28 +124,30 @@ class Cell:
     def _close(self, phase: Phase) -> None:
         self.phase = phase
         self.mailbox.close()
-        if self.spec.register is not None:
-            self.tree.release(self.spec.register, self)
+        # Not the name in the spec: a reload may have changed that.
+        if self.registered is not None:
+            del self.tree.names[self.registered]
+            self.registered = None
 
     def _bury(self, item: object, why: Undelivered) -> None:
         if isinstance(item, Reply):
-            full = why is Undelivered.MAILBOX_FULL
-            down = errors.ActorDown(self.path, self.exit)
-            item.fail(errors.MailboxFull(f"{self.path}: {why.value}") if full else down)
+            down, full = errors.ActorDown, errors.MailboxFull(f"{self.path}: {why.value}")
+            item.fail(full if why is Undelivered.MAILBOX_FULL else down(self.path, self.exit))
         elif not isinstance(item, Signal):
             self.tree.board.dead_letter(self.path, item, why)
 
     def _comes_back(self, life: _life.Life, exit: Exit) -> bool:
         if life.ending is not None:
             return life.ending is _life.Ending.COMES_BACK
-        restarts = self.parent is not None and self.was_ready
-        return restarts and policy.comes_back(self.spec.restart, exit)
+        if self.parent is None or not (self.was_ready or exit.orderly):
+            return False  # the root, and who failed to start at all
+        return policy.comes_back(self.spec.restart, exit)
 
     def _settle_debts(self, life: _life.Life, exit: Exit) -> None:
         error = errors.ActorRestarting if self.phase is Phase.RESTARTING else errors.ActorDown
-        for item in (*life.inbox.unanswered(), *self.mailbox.items()):
-            if isinstance(item, Reply):
-                item.fail(error(self.path, exit))
+        for ask in life.inbox.unanswered():
+            ask.fail(error(self.path, exit))
+        self.mailbox.fail_asks(lambda: error(self.path, exit))
         monitors, self.monitors = self.monitors, ()
         for monitor in monitors:
             monitor.inform(exit)

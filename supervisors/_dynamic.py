@@ -39,7 +39,8 @@ class DynamicCrew:
         if isinstance(signal, _cell.Exited) and self.roster.is_current(signal.life):
             cell = signal.life.cell
             if cell.phase is Phase.RESTARTING:
-                cell.begin(self.roster.approve_restart(cell))
+                delay = self.roster.approve_restart(cell)
+                cell.begin(delay).limit_start(delay)
             else:
                 self.roster.forget(cell)
 
@@ -80,4 +81,4 @@ class DynamicCrew:
 
     def take(self, specs: Sequence[Spec]) -> None:
         """Refused: whom it started is not in its spec."""
-        raise errors.WrongStrategy(f"a dynamic supervisor takes no list of children: {specs!r}")
+        raise errors.WrongStrategy(f"a dynamic supervisor takes no list of {len(specs)} children")

@@ -12,6 +12,7 @@ from typing import Any
 import trio
 
 from supervisors import _cell, errors, exits, notices, specs
+from supervisors._mailbox import free_turns
 from supervisors.inbox import Inbox
 
 # What a killed task gets to unwind: a few turns of the loop, on a loaded machine some time.
@@ -50,7 +51,8 @@ class Life:
         self.task = trio.lowlevel.current_task()
         try:
             with self.scope:
-                await trio.sleep(delay) if delay else await trio.lowlevel.checkpoint_if_cancelled()
+                if delay or self.ending is not None:
+                    await trio.sleep(delay)
                 await self._work()
         except trio.Cancelled:
             self._end(exits.SHUT_DOWN)
@@ -64,18 +66,28 @@ class Life:
         """The start is over; what the actor does from now on is its work."""
         if self.ready_at is None and self.ending is None:
             self.ready_at = trio.current_time()
-            self.scope.deadline = math.inf
+            if self.scope.deadline != math.inf:
+                self.scope.deadline = math.inf
             self.cell.ready(self, info)
             self._turned()
 
     async def wait_started(self) -> None:
         """Until it is ready or over; raises StartFailed. A child that hangs has a deadline too."""
+        try:
+            await free_turns(self._is_settled)
+        finally:
+            self.limit_start()
         if not self._is_settled():
             patience = self.cell.spec.start_timeout + self._patience() + KILL_ALLOWANCE
             if not await self._until(self._is_settled, trio.current_time() + patience):
                 self._leave_behind()
         if self.exit is not None and self.ready_at is None and not self.exit.orderly:
             raise errors.StartFailed(self.cell.path, self.exit)
+
+    def limit_start(self, delay: float = 0.0) -> None:
+        """From now on it has its `start_timeout`, after its delay."""
+        if not self._is_settled():
+            self.scope.deadline = trio.current_time() + delay + self.cell.spec.start_timeout
 
     def outlasted(self, backoff: specs.Backoff | None) -> bool:
         """Whether it was ready for so long that its end is no longer one of a row of failures."""
@@ -105,7 +117,7 @@ class Life:
 
     async def see_out(self) -> None:
         """Wait for the end of a life that was asked to stop; leave it behind if it does not end."""
-        if not await self._until(self._is_over, self.kill_at + KILL_ALLOWANCE):
+        if not await self._until(lambda: self.exit is not None, self.kill_at + KILL_ALLOWANCE):
             self._leave_behind()
 
     @contextmanager
@@ -122,11 +134,7 @@ class Life:
         cell, spec = self.cell, self.cell.spec
         cell.phase = exits.Phase.STARTING
         cell.tree.board.tell(notices.Started, cell.path, self.number)
-        if spec.start_timeout != math.inf:
-            self.scope.deadline = trio.current_time() + spec.start_timeout
         if isinstance(spec, specs.ChildSpec):
-            if spec.readiness is specs.Readiness.AT_ONCE:
-                self.mark_ready(None)
             await spec.actor(self.inbox)
         else:
             await cell.tree.supervise(cell, self.inbox)
@@ -139,9 +147,6 @@ class Life:
 
     def _is_settled(self) -> bool:
         return self.ready_at is not None or self.exit is not None
-
-    def _is_over(self) -> bool:
-        return self.exit is not None
 
     async def _until(self, reached: Callable[[], bool], deadline: float) -> bool:
         with trio.move_on_at(deadline):
@@ -162,8 +167,7 @@ class Life:
             return exits.Exit(exits.ExitKind.CRASHED, self.injected)
         if self.ending is not None:
             return exits.WAS_KILLED if trio.current_time() >= self.kill_at else exits.SHUT_DOWN
-        hint = "receive from the inbox, call inbox.ready(), or use Readiness.AT_ONCE"
-        late = f"not ready within {self.cell.spec.start_timeout:g} s; {hint}"
+        late = f"no receive and no inbox.ready() within {self.cell.spec.start_timeout:g} s"
         return exits.Exit(exits.ExitKind.CRASHED, TimeoutError(late))
 
     def _leave_behind(self) -> None:

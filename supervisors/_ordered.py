@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import trio
 
@@ -21,6 +21,7 @@ class Due(Signal):
 
     cell: Cell
     step: Callable[[Cell], Awaitable[None]]
+    wait: trio.CancelScope = field(default_factory=trio.CancelScope)
 
 
 class OrderedCrew:
@@ -39,6 +40,7 @@ class OrderedCrew:
     async def stop_all(self) -> None:
         """End all children, the last started first, each waited for."""
         for cell in reversed(self.roster.cells.values()):
+            self._call_off(cell)
             if cell.life is not None:
                 await cell.life.stop(Ending.FINAL)
             cell.rest(Phase.GONE)
@@ -70,7 +72,7 @@ class OrderedCrew:
         if cell.life is not None:
             await cell.life.stop(Ending.FINAL)
         self._put_to_rest(cell)
-        if self._pending.pop(cell, None) is not None:
+        if self._call_off(cell):
             for held in self.roster.cells.values():
                 if held.phase is Phase.RESTARTING and not self._is_awaited(held):
                     held.rest()
@@ -122,8 +124,8 @@ class OrderedCrew:
             return
         delay = self.roster.approve_restart(victim)
         await self._stop_group(victim)
-        due = self._pending[victim] = Due(victim, self._start_group)
         if delay:
+            due = self._pending[victim] = Due(victim, self._start_group)
             tree = self.roster.owner.tree
             tree.nursery.start_soon(self._remind, due, delay, name=f"{victim.path} (backoff)")
         else:
@@ -137,10 +139,10 @@ class OrderedCrew:
                 cell.hold()
             if is_temporary:
                 self.roster.forget(cell)
-            self._pending.pop(cell, None)
+            self._call_off(cell)
 
     async def _start_group(self, victim: Cell) -> None:
-        del self._pending[victim]
+        self._pending.pop(victim, None)
         for cell in self._group(victim):
             try:
                 if cell.life is None:
@@ -152,8 +154,15 @@ class OrderedCrew:
                 return
 
     async def _remind(self, due: Due, delay: float) -> None:
-        await trio.sleep(delay)
-        self.roster.owner.mailbox.put(due)
+        with due.wait:
+            await trio.sleep(delay)
+            self.roster.owner.mailbox.put(due)
+
+    def _call_off(self, cell: Cell) -> bool:
+        due = self._pending.pop(cell, None)
+        if due is not None:
+            due.wait.cancel()
+        return due is not None
 
     def _group(self, victim: Cell) -> list[Cell]:
         return policy.affected(self.roster.spec.strategy, self.roster.cells.values(), victim)

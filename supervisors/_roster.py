@@ -68,10 +68,10 @@ class Roster:
         board = self.owner.tree.board
         if not self.budget.spend(trio.current_time()):
             board.gave_up(self.owner.path, victim.path)
-            raise errors.SupervisorGaveUp(
-                f"{self.owner.path} gave up: {victim.path} needed more than "
-                f"{self.budget.intensity} restarts within {self.budget.period:g} s"
-            ) from (None if victim.exit is None else victim.exit.error)
+            what = f"more than {self.budget.intensity} restarts within {self.budget.period:g} s"
+            cause = None if victim.exit is None else victim.exit.error
+            words = f"{self.owner.path} gave up: {victim.path} needed {what}"
+            raise errors.SupervisorGaveUp(words) from cause
         delay = policy.restart_delay(victim.spec.backoff, victim.failures, random.random())
         victim.failures += 1
         board.tell(notices.Restarting, victim.path, delay)

@@ -43,10 +43,6 @@ class Tree:
         self.root = _cell.Cell(self, spec, spec.name, None)
         return self.root
 
-    def untie(self) -> None:
-        """The host awaits the end of the root: its block goes on."""
-        self.body = trio.CancelScope()
-
     def stop(self) -> None:
         """Ask the root to end."""
         if self.root.life is not None:
@@ -62,17 +58,13 @@ class Tree:
         self.host_error = self.host_error or error
         self.stop()
 
-    def claim(self, name: str, cell: _cell.Cell) -> None:
+    def claim(self, name: str, cell: _cell.Cell) -> str:
         """Give the name to the cell, or say who has it."""
         owner = self.names.setdefault(name, cell)
         if owner is not cell:
             taken = errors.NameTaken(f"the name {name!r} belongs to {owner.path}, which is alive")
             raise errors.StartFailed(cell.path, Exit(ExitKind.CRASHED, taken))
-
-    def release(self, name: str, cell: _cell.Cell) -> None:
-        """Take the name back, if the cell has it."""
-        if self.names.get(name) is cell:
-            del self.names[name]
+        return name
 
     def owner(self, name: str) -> _cell.Cell:
         """The cell that has the name now, or one in which nobody lives."""

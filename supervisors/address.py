@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import trio
 
 from supervisors import _cell, errors, exits, specs
-from supervisors._mailbox import BATCH, Reply
+from supervisors._mailbox import BATCH, Reply, free_turns
 
 M = TypeVar("M")
 M_contra = TypeVar("M_contra", contravariant=True)
@@ -73,24 +73,27 @@ class Address(Generic[M_contra]):
         Raises ActorDown or ActorRestarting at the moment the actor dies, not by a timeout; with
         `timeout`, AskTimeout when the answer takes longer than that.
         """
+        refusal = self._home.refusal()
+        if refusal is not None:
+            raise refusal
+        ask: Reply[R] = Reply(message)
+        is_in = self._home.mailbox.put(ask)
         if timeout is None:
-            return await self._ask(message)
+            return await self._answer_to(ask, is_in)
+        await free_turns(lambda: ask.is_settled or not is_in)
+        if ask.is_settled:
+            return await ask.arrival()
         with trio.move_on_after(timeout):
-            return await self._ask(message)
+            return await self._answer_to(ask, is_in)
         raise errors.AskTimeout(f"{self.path} did not answer within {timeout:g} s")
 
     def monitor(self) -> Monitor:
         """Watch the present life: exactly one Down, whatever ends it."""
         return Monitor(self._home)
 
-    async def _ask(self, message: Request[R]) -> R:
-        cell = self._home
-        refusal = cell.refusal()
-        if refusal is not None:
-            raise refusal
-        ask = Reply[R](message)
-        if not cell.mailbox.put(ask):
-            await cell.mailbox.put_patiently(ask)
+    async def _answer_to(self, ask: Reply[R], is_in: bool) -> R:  # noqa: FBT001
+        if not is_in:
+            await self._home.mailbox.put_patiently(ask)
         return await ask.arrival()
 
     def __eq__(self, other: object) -> bool:
@@ -140,7 +143,7 @@ class Monitor:
 
 def address_of(spec: specs.ChildSpec[M], cells: Iterable[_cell.Cell]) -> Address[M]:
     """The address of the child that has this very spec."""
-    for cell in cells:
-        if cell.spec is spec:
-            return Address(cell)
-    raise errors.ChildNotFound(f"no child with the spec of {spec.name!r} is here")
+    found = next((cell for cell in cells if cell.spec is spec), None)
+    if found is None:
+        raise errors.ChildNotFound(f"no child with the spec of {spec.name!r} is here")
+    return Address(found)

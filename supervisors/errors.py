@@ -4,7 +4,6 @@ SupervisionError
 ├─ SpecError                a spec that cannot work; says what is allowed (also a ValueError)
 ├─ NameTaken                the registered name belongs to a living actor
 ├─ SupervisorGaveUp         the host's tree used up its restarts; the last crash is the cause
-├─ StopTimeout              the caller's patience ended, the stop goes on (also a TimeoutError)
 ├─ AskFailed                an ask that got no answer
 │  ├─ ActorDown             the actor is gone, nobody will restart it
 │  ├─ ActorRestarting       it died or is about to come back; ask again later
@@ -56,10 +55,6 @@ class NameTaken(SupervisionError):
 
 class SupervisorGaveUp(SupervisionError, OrderlyExit):
     """The root supervisor used up its restart budget; `__cause__` is the crash that did it."""
-
-
-class StopTimeout(SupervisionError, TimeoutError):
-    """The stop did not end in the time its caller gave it; it goes on without the caller."""
 
 
 class AskFailed(SupervisionError):

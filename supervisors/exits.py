@@ -1,7 +1,5 @@
 """Where a child stands, how a life ends, and what an exception that left a child means."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeGuard
@@ -44,9 +42,8 @@ class Exit:
         return self.kind in (ExitKind.NORMAL, ExitKind.SHUTDOWN, ExitKind.IGNORED)
 
     def __str__(self) -> str:
-        if self.error is None:
-            return self.kind.value
-        return f"{self.kind.value}: {type(self.error).__name__}: {self.error}"
+        why = "" if self.error is None else f": {type(self.error).__name__}: {self.error}"
+        return self.kind.value + why
 
 
 RETURNED = Exit(ExitKind.NORMAL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 from weakref import WeakSet
 
 import trio
@@ -11,8 +11,6 @@ import trio
 from supervisors import _life, errors, specs
 from supervisors._mailbox import BATCH, Reply
 from supervisors.address import Address, M, R, Request, address_of
-
-N = TypeVar("N")
 
 
 class Inbox(Generic[M]):
@@ -40,7 +38,7 @@ class Inbox(Generic[M]):
         """Which life this is: 1 at first, one more after each restart."""
         return self._life.number
 
-    def sibling(self, spec: specs.ChildSpec[N]) -> Address[N]:
+    def sibling(self, spec: specs.ChildSpec[R]) -> Address[R]:
         """The address of another child of the same supervisor, also of one that starts later."""
         parent = self._life.cell.parent or self._life.cell
         return address_of(spec, parent.children.values())
@@ -62,7 +60,9 @@ class Inbox(Generic[M]):
     async def receive(self) -> M:
         """The next message. Taking it closes the account of the one before."""
         if self._current is not None:
-            self._close_account(self._current)
+            what = type(self._current.message).__name__
+            self._current.fail(errors.NoReply(f"{self.address.path} did not answer {what}"))
+            self._current = None
         mailbox = self._mailbox
         while True:
             while not (self._credit and mailbox.queue):
@@ -105,11 +105,12 @@ class Inbox(Generic[M]):
     async def _wait(self) -> None:
         if self._life.exit is not None:
             await trio.sleep_forever()  # left behind: the mailbox belongs to the next life now
+        is_first = self._life.ready_at is None
         self._life.mark_ready(None)
-        if self._mailbox.queue:
-            await trio.lowlevel.checkpoint()
-        else:
+        if not self._mailbox.queue:
             await self._mailbox.wait_for_mail()
+        elif not is_first:
+            await trio.lowlevel.checkpoint()
         gate = self._life.cell.gate
         if gate is not None:
             await gate()
@@ -121,8 +122,3 @@ class Inbox(Generic[M]):
             return Reply(request)  # it was told, not asked, or is answered already: nobody waits
         self._current = None
         return ask
-
-    def _close_account(self, ask: Reply[Any]) -> None:
-        self._current = None
-        what = type(ask.message).__name__
-        ask.fail(errors.NoReply(f"{self._life.cell.path} went on without answering {what}"))

@@ -91,9 +91,8 @@ class NoticeStream:
         return self
 
     async def __anext__(self) -> Notice:
-        if self._box.queue:
-            await trio.lowlevel.checkpoint()
-        else:
+        await trio.lowlevel.checkpoint()
+        while not self._box.queue:
             await self._box.wait_for_mail()
         notice: Notice = self._box.pop()
         return notice
@@ -136,7 +135,8 @@ class NoticeBoard:
 
     def crashed(self, path: str, life: int, error: BaseException | None) -> None:
         """A crash is logged too: nobody should have to subscribe to see a traceback."""
-        _log.error("%s crashed (life %d)", path, life, exc_info=error)
+        if isinstance(error, Exception):
+            _log.error("%s crashed (life %d)", path, life, exc_info=error)
         self.tell(Crashed, path, life, error)
 
     def gave_up(self, path: str, child: str) -> None:

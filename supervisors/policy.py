@@ -1,7 +1,6 @@
 """The decisions of supervision, pure: what happens to a child, to whom else, and when."""
 
-from __future__ import annotations
-
+import math
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -59,6 +58,12 @@ def restart_delay(backoff: Backoff | None, failures: int, dice: float) -> float:
     """Seconds to wait before restart number `failures` in a row; `dice` is uniform in [0, 1)."""
     if backoff is None:
         return 0.0
-    # The exponent is capped: past 1024 doublings a float overflows, long after maximum was reached.
-    grown = backoff.minimum * backoff.factor ** min(failures, 1000)
-    return min(grown, backoff.maximum) * (1 + dice * backoff.jitter)
+    # After so many the maximum is reached; the power of a float would overflow some time later.
+    steps = (
+        math.log(backoff.maximum / backoff.minimum, backoff.factor)
+        if backoff.factor > 1
+        else math.inf
+    )
+    is_full = failures >= steps
+    delay = backoff.maximum if is_full else backoff.minimum * backoff.factor**failures
+    return delay * (1 + dice * backoff.jitter)

@@ -36,11 +36,6 @@ class TreeNode:
         """The names from the root to here."""
         return self.address.path
 
-    @property
-    def is_supervisor(self) -> bool:
-        """Whether it can have children."""
-        return self.strategy is not None
-
     def walk(self) -> Iterator[TreeNode]:
         """This node and all below it, in start order."""
         yield self

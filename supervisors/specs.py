@@ -26,8 +26,8 @@ def _check_whole(what: str, value: object, least: int) -> None:
 
 
 def _check_number(what: str, value: object, least: float, other: str = "") -> None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not least <= (value if is_number else -math.inf) < math.inf:
+    number = -math.inf if isinstance(value, bool) else value
+    if not isinstance(number, int | float) or not least <= number < math.inf:
         raise SpecError(f"{what} must be a number of at least {least:g}{other}; got {value!r}")
 
 
@@ -76,13 +76,6 @@ class Overflow(Enum):
     FAIL = "fail"
 
 
-class Readiness(Enum):
-    """When a child counts as started: at its first look into the inbox, or as soon as it runs."""
-
-    FIRST_RECEIVE = "first_receive"
-    AT_ONCE = "at_once"
-
-
 class Shutdown(Enum):
     """The ways to stop a child that are not a number of seconds."""
 
@@ -123,15 +116,12 @@ class MailboxSpec:
         _check_type("MailboxSpec.overflow", self.overflow, Overflow)
 
 
-DEFAULT_MAILBOX = MailboxSpec()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildSpec(Generic[M]):
     """An actor as a child: `actor` is an async function of its inbox, called anew for each life.
 
-    `shutdown` is the time it has to clean up when stopped; `start_timeout` the time to become
-    ready; `register` a name that is unique in the whole tree.
+    `shutdown` is the time it has to clean up when stopped; `start_timeout` the time until it must
+    receive or say `inbox.ready()`; `register` a name that is unique in the whole tree.
     """
 
     name: str
@@ -141,16 +131,14 @@ class ChildSpec(Generic[M]):
     shutdown: float | Shutdown = 5.0
     significant: bool = False
     start_timeout: float = 30.0
-    readiness: Readiness = Readiness.FIRST_RECEIVE
     backoff: Backoff | None = None
-    mailbox: MailboxSpec = DEFAULT_MAILBOX
+    mailbox: MailboxSpec = MailboxSpec()
     register: str | None = None
 
     def __post_init__(self) -> None:
         _check_place(self)
         if not callable(self.actor):
             raise SpecError(f"actor of {self.name!r} must be an async function; got {self.actor!r}")
-        _check_type(f"readiness of {self.name!r}", self.readiness, Readiness)
         _check_type(f"mailbox of {self.name!r}", self.mailbox, MailboxSpec)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from typing import Any, Unpack, overload
@@ -28,7 +27,7 @@ async def open_supervisor(
     root = await tree.plant(spec)
     life = root.begin()
     try:
-        await _started(life)
+        await life.wait_started()
         with tree.body:
             yield Supervisor(root)
     finally:
@@ -70,6 +69,7 @@ class Supervisor(Address[Any]):
         life = await self._order(lambda crew: crew.terminate(child))
         if life is not None:
             await life.see_out()
+            await self.count()  # by then the supervisor has taken note of it
 
     async def delete(self, child: str | Address[Any]) -> None:
         """Forget a child that is not running."""
@@ -81,8 +81,8 @@ class Supervisor(Address[Any]):
         Who runs goes on under its new spec, new children wait to be restarted by name, children
         that are no longer named stay.
         """
-        given = options.get("children", ())
         with suppress(errors.Ignore):
+            given = options.get("children", ())
             specs = given() if callable(given) else given
             await self._order(lambda crew: _supervise.reload(crew, options, specs))
 
@@ -125,36 +125,21 @@ class Supervisor(Address[Any]):
         """Subscribe to what happens in the whole tree from now on."""
         return self._home.tree.board.subscribe(capacity)
 
-    async def stop(self, timeout: float = math.inf) -> None:  # noqa: ASYNC109
-        """Stop the tree whose root this is; the host's block goes on.
+    async def stop(self) -> None:
+        """Stop the tree whose root this is and wait for its end; the host's block goes on.
 
-        After `timeout` seconds StopTimeout is raised; the stop itself goes on.
+        Whoever loses patience (`trio.fail_after`) leaves; the stop itself goes on.
         """
-        tree = self._home.tree
-        if self._home is not tree.root:
+        if self._home is not self._home.tree.root:
             raise errors.ChildNotFound(f"{self.path} is not a root: its parent can terminate() it")
-        tree.untie()
-        tree.stop()
-        with trio.move_on_after(timeout):
-            await tree.over.wait()
-            return
-        raise errors.StopTimeout(f"{self.path} did not stop within {timeout:g} s; it still does")
+        self._home.tree.stop()
+        await self.wait()
 
     async def wait(self) -> None:
         """Until the tree has ended by itself, by auto_shutdown or stop()."""
-        self._home.tree.untie()
+        self._home.tree.body = trio.CancelScope()  # the end no longer ends the host's block
         await self._home.tree.over.wait()
 
     async def _order(self, fulfil: Callable[[_supervise.Crew], Awaitable[R]]) -> R:
         answer: R = await self.ask(_supervise.Order(fulfil))
         return answer
-
-
-async def _started(life: _life.Life) -> None:
-    try:
-        await life.wait_started()
-    except errors.StartFailed as failure:
-        # The root failed because a child did: that one has the name people look for.
-        if isinstance(failure.exit.error, errors.StartFailed):
-            raise failure.exit.error from failure.exit.error.__cause__
-        raise

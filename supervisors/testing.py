@@ -71,23 +71,15 @@ async def crash(target: Address[Any], error: Exception | None = None) -> None:
 class Frozen:
     """A child that handles no message unless it is told to."""
 
-    def __init__(self) -> None:
-        self._lot = trio.lowlevel.ParkingLot()
-
-    async def pass_one(self) -> None:
-        """Where the child waits with each message."""
-        await self._lot.park()
+    def __init__(self, waiting: trio.lowlevel.ParkingLot) -> None:
+        self._waiting = waiting
 
     async def step(self) -> bool:
         """Let it handle one message and everything come to rest; False if it had none."""
         await trio.testing.wait_all_tasks_blocked()
-        had_one = bool(self._lot.unpark())
+        had_one = bool(self._waiting.unpark())
         await trio.testing.wait_all_tasks_blocked()
         return had_one
-
-    def thaw(self) -> None:
-        """Hold nothing back any more."""
-        self._lot.unpark_all()
 
 
 @contextmanager
@@ -96,24 +88,24 @@ def freeze(target: Address[Any]) -> Generator[Frozen]:
 
     A message that it is handling already is finished; its mailbox fills up.
     """
-    life = _life_of(target)
-    frozen = Frozen()
-    life.cell.gate = frozen.pass_one
+    life, waiting = _life_of(target), trio.lowlevel.ParkingLot()
+    life.cell.gate = waiting.park
     life.inbox.pause()
     try:
-        yield frozen
+        yield Frozen(waiting)
     finally:
         life.cell.gate = None
-        frozen.thaw()
+        waiting.unpark_all()
 
 
 @asynccontextmanager
 async def nothing_left() -> AsyncGenerator[None]:
     """Fail if a task that began inside the block is still alive at its end."""
-    before = set(_all_tasks())
+    root = trio.lowlevel.current_root_task()
+    before = set(_tasks_of(root))
     yield
     await trio.testing.wait_all_tasks_blocked()
-    left = sorted(task.name for task in _all_tasks() if task not in before)
+    left = sorted(task.name for task in _tasks_of(root) if task not in before)
     if left:
         raise AssertionError(f"{len(left)} tasks are left behind: {', '.join(left)}")
 
@@ -125,10 +117,9 @@ def _life_of(target: Address[Any]) -> _life.Life:
     return cell.life
 
 
-def _all_tasks() -> Iterator[trio.lowlevel.Task]:
-    root = trio.lowlevel.current_root_task()
-    waiting = [root] if root is not None else []
-    while waiting:
-        task = waiting.pop()
+def _tasks_of(task: trio.lowlevel.Task | None) -> Iterator[trio.lowlevel.Task]:
+    if task is not None:
         yield task
-        waiting += [child for nursery in task.child_nurseries for child in nursery.child_tasks]
+        for nursery in task.child_nurseries:
+            for child in nursery.child_tasks:
+                yield from _tasks_of(child)

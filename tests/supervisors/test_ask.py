@@ -136,7 +136,7 @@ async def test_taking_the_next_message_without_an_answer_fails_the_ask() -> None
 
     async with open_supervisor("shop") as shop:
         address = await shop.start(ChildSpec("clerk", absent_minded))
-        with pytest.raises(NoReply, match=r"shop/clerk went on without answering Question"):
+        with pytest.raises(NoReply, match=r"shop/clerk did not answer Question"):
             await address.ask(Question("well?"))
 
 

@@ -101,7 +101,7 @@ async def test_more_children_than_max_children_are_refused() -> None:
     async with open_supervisor("pool", strategy=DYNAMIC, max_children=2) as pool:
         first = await pool.start(ChildSpec("first", idle))
         await pool.start(ChildSpec("second", idle))
-        with pytest.raises(TooManyChildren, match="pool has 2 children, its max_children"):
+        with pytest.raises(TooManyChildren, match="max_children"):
             await pool.start(ChildSpec("third", idle))
         await pool.terminate(first)
         await pool.start(ChildSpec("third", idle))
@@ -234,7 +234,7 @@ async def test_a_restart_that_fails_again_and_again_ends_the_pool() -> None:
 async def test_what_has_no_meaning_for_a_pool_is_refused() -> None:
     async with open_supervisor("pool", strategy=DYNAMIC) as pool:
         await pool.start(ChildSpec("worker", idle))
-        with pytest.raises(WrongStrategy, match="start it anew"):
+        with pytest.raises(WrongStrategy, match="anew"):
             await pool.restart("worker")
         with pytest.raises(WrongStrategy):
             await pool.delete("worker")
@@ -242,12 +242,14 @@ async def test_what_has_no_meaning_for_a_pool_is_refused() -> None:
             await pool.terminate("stranger")
         with pytest.raises(WrongStrategy, match="cannot become dynamic, or stop being it"):
             await pool.reload(strategy=Strategy.ONE_FOR_ONE)
+        with pytest.raises(WrongStrategy):
+            await pool.reload(children=[ChildSpec("other", idle)])
 
 
 async def test_a_pool_takes_new_options_while_it_runs() -> None:
     async with open_supervisor("pool", strategy=DYNAMIC, max_children=1) as pool:
         await pool.start(ChildSpec("worker", idle))
-        await pool.reload(max_children=2, children=[ChildSpec("ignored here", idle)])
+        await pool.reload(max_children=2)
         await pool.start(ChildSpec("worker", idle))
         assert await names(pool) == ["worker", "worker#2"]
 

@@ -1,4 +1,4 @@
-"""When a start is over: the first receive, a word, at once; or its failure, or its deadline."""
+"""When a start is over: at the first receive or at a word; or by its failure, or its deadline."""
 
 import pytest
 import trio
@@ -12,7 +12,6 @@ from supervisors import (
     Inbox,
     OrderlyExit,
     Phase,
-    Readiness,
     Ready,
     Restart,
     StartFailed,
@@ -56,14 +55,17 @@ async def test_a_start_is_over_when_the_actor_says_so(autojump_clock: MockClock)
         assert address.info == {"port": 80}
 
 
-async def test_a_child_that_is_ready_at_once_is_not_waited_for(autojump_clock: MockClock) -> None:
+async def test_a_child_that_is_ready_may_take_its_time_to_receive(
+    autojump_clock: MockClock,
+) -> None:
     async def slow(inbox: Inbox[object]) -> None:
+        inbox.ready()
         await trio.sleep(100)
         await idle(inbox)
 
     async with open_supervisor("shop") as shop:
         began = trio.current_time()
-        await shop.start(ChildSpec("slow", slow, readiness=Readiness.AT_ONCE, start_timeout=1))
+        await shop.start(ChildSpec("slow", slow, start_timeout=1))
         assert trio.current_time() == began
         await trio.sleep(50)
         assert (await shop.count()).active == 1
@@ -117,7 +119,7 @@ async def test_a_start_that_takes_too_long_fails(
 
     async with open_supervisor("shop", strategy=strategy) as shop:
         began = trio.current_time()
-        with pytest.raises(StartFailed, match="not ready within 2 s") as failure:
+        with pytest.raises(StartFailed, match="within 2 s") as failure:
             await shop.start(ChildSpec("dawdling", dawdling, start_timeout=2))
         assert isinstance(failure.value.__cause__, TimeoutError)
         assert "inbox.ready()" in str(failure.value.__cause__)

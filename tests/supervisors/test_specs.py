@@ -12,8 +12,8 @@ from supervisors import (
     Backoff,
     ChildSpec,
     MailboxSpec,
+    NoReply,
     Overflow,
-    Readiness,
     Restart,
     Shutdown,
     Spec,
@@ -42,7 +42,6 @@ def test_the_defaults_are_otps() -> None:
     assert spec.shutdown == 5.0
     assert not spec.significant
     assert spec.start_timeout == 30
-    assert spec.readiness is Readiness.FIRST_RECEIVE
     assert spec.backoff is None
     assert spec.mailbox == MailboxSpec(capacity=256, overflow=Overflow.WAIT)
     assert spec.register is None
@@ -74,7 +73,7 @@ def test_a_name_is_a_text_without_a_slash(make: Callable[..., object], name: obj
 
 @pytest.mark.parametrize("actor", [None, "till", 5])
 def test_an_actor_is_a_function(actor: object) -> None:
-    with pytest.raises(SpecError, match="must be an async function that takes the inbox"):
+    with pytest.raises(SpecError, match="must be an async function"):
         child("till", actor)
 
 
@@ -83,7 +82,7 @@ async def test_an_actor_that_was_called_already_is_not_a_function() -> None:
         pass
 
     called = no_inbox()
-    with pytest.raises(SpecError, match="must be an async function that takes the inbox"):
+    with pytest.raises(SpecError, match="must be an async function"):
         child("till", called)
     await called
 
@@ -91,9 +90,8 @@ async def test_an_actor_that_was_called_already_is_not_a_function() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "allowed"),
     [
-        ("restart", "permanent", "Restart.PERMANENT, Restart.TRANSIENT, Restart.TEMPORARY"),
+        ("restart", "permanent", "Restart.TEMPORARY"),
         ("restart", None, "Restart.PERMANENT"),
-        ("readiness", "at_once", "Readiness.FIRST_RECEIVE, Readiness.AT_ONCE"),
         ("significant", 1, "must be a bool"),
         ("backoff", 3, "must be a Backoff"),
         ("mailbox", 256, "must be a MailboxSpec"),
@@ -111,14 +109,14 @@ def test_an_option_of_a_child_says_what_it_may_be(option: str, value: object, al
 @pytest.mark.parametrize("shutdown", [-1, -0.1, math.inf, "brutal", *NOT_NUMBERS])
 @pytest.mark.parametrize("make", [child, supervisor])
 def test_shutdown_is_a_number_or_a_word(make: Callable[..., object], shutdown: object) -> None:
-    allowed = "a number of at least 0, Shutdown.BRUTAL or Shutdown.INFINITE"
+    allowed = "a number of at least 0, Shutdown.BRUTAL or .*INFINITE"
     with pytest.raises(SpecError, match=allowed):
         make("x", **({"actor": idle} if make is child else {}), shutdown=shutdown)
 
 
 @pytest.mark.parametrize("start_timeout", [0, -1, -math.inf, *NOT_NUMBERS])
 def test_a_start_timeout_is_a_number_above_zero(start_timeout: object) -> None:
-    with pytest.raises(SpecError, match=r"a number greater than 0, or math\.inf"):
+    with pytest.raises(SpecError, match=r"must be a number .*, or math\.inf"):
         child("till", till, start_timeout=start_timeout)
 
 
@@ -130,7 +128,7 @@ def test_a_capacity_is_a_whole_number_above_zero(capacity: object) -> None:
 
 @pytest.mark.parametrize("overflow", ["wait", None, Restart.PERMANENT])
 def test_an_overflow_rule_is_one_of_four(overflow: object) -> None:
-    allowed = "Overflow.WAIT, Overflow.DROP_OLDEST, Overflow.DROP_NEWEST, Overflow.FAIL"
+    allowed = "Overflow.WAIT.*Overflow.DROP_OLDEST.*Overflow.DROP_NEWEST.*Overflow.FAIL"
     with pytest.raises(SpecError, match=allowed):
         mailbox(1, overflow)
 
@@ -138,8 +136,8 @@ def test_an_overflow_rule_is_one_of_four(overflow: object) -> None:
 @pytest.mark.parametrize(
     ("options", "allowed"),
     [
-        ({"minimum": 0}, "minimum must be a number greater than 0"),
-        ({"minimum": -1}, "minimum must be a number greater than 0"),
+        ({"minimum": 0}, "minimum must be a number"),
+        ({"minimum": -1}, "minimum must be a number"),
         ({"minimum": 2, "maximum": 1}, "maximum must be a number of at least 2"),
         ({"maximum": math.inf}, "maximum must be a number"),
         ({"factor": 0.5}, "factor must be a number of at least 1"),
@@ -157,24 +155,27 @@ def test_a_backoff_says_what_its_numbers_may_be(options: dict[str, object], allo
 @pytest.mark.parametrize(
     ("options", "allowed"),
     [
-        ({"strategy": "one_for_one"}, "Strategy.ONE_FOR_ONE, Strategy.ONE_FOR_ALL"),
+        (
+            {"strategy": "one_for_one"},
+            "Strategy.ONE_FOR_ONE.*Strategy.ONE_FOR_ALL.*Strategy.REST_FOR_ONE.*Strategy.DYNAMIC",
+        ),
         ({"strategy": "all_for_one"}, "got 'all_for_one'"),
-        ({"strategy": None}, "strategy must be one of"),
+        ({"strategy": None}, "strategy must be .*Strategy.ONE_FOR_ONE"),
         ({"intensity": -1}, "intensity must be a whole number of at least 0"),
         ({"intensity": 1.5}, "intensity must be a whole number"),
         ({"intensity": math.inf}, "intensity must be a whole number"),
         *(({"intensity": value}, "intensity must be a whole number") for value in NOT_NUMBERS),
-        ({"period": 0}, "period must be a number greater than 0"),
-        ({"period": -5}, "period must be a number greater than 0"),
-        ({"period": math.inf}, "period must be a number greater than 0"),
+        ({"period": 0}, "period must be a number"),
+        ({"period": -5}, "period must be a number"),
+        ({"period": math.inf}, "period must be a number"),
         *(({"period": value}, "period must be a number") for value in NOT_NUMBERS),
-        ({"auto_shutdown": "never"}, "AutoShutdown.NEVER, AutoShutdown.ANY_SIGNIFICANT"),
+        ({"auto_shutdown": "never"}, "AutoShutdown.NEVER.*ANY_SIGNIFICANT.*ALL_SIGNIFICANT"),
         ({"max_children": 5}, "max_children is for Strategy.DYNAMIC only"),
         ({"strategy": Strategy.DYNAMIC, "max_children": -1}, "max_children must be a whole number"),
         ({"strategy": Strategy.DYNAMIC, "max_children": True}, "max_children must be a whole"),
         (
             {"strategy": Strategy.DYNAMIC, "auto_shutdown": AutoShutdown.ANY_SIGNIFICANT},
-            "auto_shutdown needs an ordered strategy",
+            "auto_shutdown must be AutoShutdown.NEVER",
         ),
     ],
 )
@@ -190,28 +191,26 @@ async def test_a_supervisor_says_what_its_options_may_be(
 
 @pytest.mark.parametrize("children", ["till", b"till", 5, None, {till}, [till], ["till"], [None]])
 async def test_children_are_a_list_of_specs(children: Any) -> None:
-    allowed = "must be a list of specs|must be a ChildSpec or a SupervisorSpec"
+    allowed = "must be a list|must be a ChildSpec or a SupervisorSpec"
     with pytest.raises(SpecError, match=allowed):
         supervisor("shop", children=children)
 
 
 def test_the_name_of_a_child_is_unique_unless_dynamic() -> None:
     twins: list[Spec] = [ChildSpec("till", till), ChildSpec("till", idle)]
-    with pytest.raises(
-        SpecError, match="two children of 'shop' are called 'till'; names must diff"
-    ):
+    with pytest.raises(SpecError, match="two children of 'shop' are called 'till'"):
         SupervisorSpec("shop", children=twins)
     SupervisorSpec("shop", strategy=Strategy.DYNAMIC, children=twins)
 
 
 def test_a_significant_child_cannot_be_permanent() -> None:
-    with pytest.raises(SpecError, match="make it TRANSIENT or TEMPORARY"):
+    with pytest.raises(SpecError, match="make it TRANSIENT"):
         ChildSpec("till", till, significant=True)
 
 
 def test_a_significant_child_needs_an_auto_shutdown() -> None:
     spec = ChildSpec("till", till, significant=True, restart=Restart.TRANSIENT)
-    with pytest.raises(SpecError, match="choose ANY_SIGNIFICANT or ALL_SIGNIFICANT"):
+    with pytest.raises(SpecError, match=r"choose ANY_.*ALL_SIGNIFICANT"):
         SupervisorSpec("shop", children=[spec])
     SupervisorSpec("shop", children=[spec], auto_shutdown=AutoShutdown.ANY_SIGNIFICANT)
 
@@ -225,7 +224,7 @@ async def test_a_bad_child_is_refused_while_running_and_the_supervisor_lives(
         with pytest.raises(SpecError, match="auto_shutdown of 'shop' is NEVER"):
             await shop.start(spec)
         untyped: Any = shop
-        with pytest.raises(SpecError, match="must be a ChildSpec or a SupervisorSpec, not 'till'"):
+        with pytest.raises(SpecError, match="must be a ChildSpec or a SupervisorSpec"):
             await untyped.start("till")
         with pytest.raises(SpecError, match="intensity must be a whole number"):
             await shop.reload(intensity=-1)
@@ -237,7 +236,7 @@ async def test_specs_made_by_a_function_are_checked_when_it_is_called() -> None:
         return "till"
 
     async with nothing_left():
-        with pytest.raises(StartFailed, match="children of 'shop' must be a list of specs") as bad:
+        with pytest.raises(StartFailed, match="children of 'shop' must be a list") as bad:
             async with open_supervisor("shop", children=garbage):
                 raise AssertionError("the block must not run")
     assert isinstance(bad.value.__cause__, SpecError)
@@ -275,12 +274,14 @@ async def test_a_reload_that_renames_what_runs_frees_the_old_name_at_its_end() -
         assert shop.registered() == {}
 
 
-async def test_a_request_that_no_supervisor_knows_is_refused() -> None:
-    for strategy in Strategy:
-        async with open_supervisor("shop", strategy=strategy) as shop:
-            floor = await shop.start(SupervisorSpec("floor", strategy=strategy, register="floor"))
-            untyped: Any = shop.named("floor")
-            with pytest.raises(SpecError, match="a supervisor does not understand 'gibberish'"):
-                await untyped.ask("gibberish")
-            await untyped.tell("gibberish too")
-            await floor.start(ChildSpec("till", till))
+@pytest.mark.parametrize("strategy", list(Strategy))
+async def test_what_no_supervisor_understands_does_it_no_harm(strategy: Strategy) -> None:
+    async with open_supervisor("shop", strategy=strategy) as shop:
+        floor = SupervisorSpec("floor", strategy=strategy, register="floor")
+        await shop.start(floor)
+        untyped: Any = shop.named("floor")
+        await untyped.tell("gibberish")
+        with pytest.raises(NoReply):
+            await untyped.ask("gibberish too")
+        assert (await shop.count()).active == 1
+        assert shop.tree().children[0].life == 1

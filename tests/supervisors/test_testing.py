@@ -18,7 +18,7 @@ from supervisors import (
     SupervisorSpec,
     open_supervisor,
 )
-from supervisors.testing import InjectedCrash, crash, freeze, nothing_left, stepping, watch
+from supervisors.testing import InjectedCrash, crash, freeze, nothing_left, watch
 from tests.supervisors.till import Add, Close, Jam, Note, Notes, cleaning_for, deaf, idle, till
 
 
@@ -185,31 +185,31 @@ async def test_a_frozen_supervisor_restarts_nobody_until_its_end() -> None:
         assert await address.ask(Add(1)) == 1
 
 
-async def test_stepping_lets_one_message_through_at_a_time() -> None:
+async def test_a_frozen_child_handles_one_message_at_each_step() -> None:
     async with open_supervisor("shop") as shop:
         address = await shop.start(ChildSpec("till", till))
-        async with stepping(address) as step:
+        with freeze(address) as frozen:
             for text in "abc":
                 await address.tell(Note(text))
             left: list[int] = []
-            while await step():
+            while await frozen.step():
                 left.append(shop.tree().children[0].waiting)
         assert left == [2, 1, 0]
         assert await address.ask(Notes()) == ["a", "b", "c"]
 
 
-async def test_stepping_a_supervisor_shows_each_of_its_moves() -> None:
+async def test_a_frozen_supervisor_makes_one_move_at_each_step() -> None:
     async with open_supervisor("shop") as shop, trio.open_nursery() as nursery:
         await shop.start(ChildSpec("till", till))
-        async with stepping(shop) as step:
+        with freeze(shop) as frozen:
             nursery.start_soon(shop.terminate, "till")
             await wait_all_tasks_blocked()
             nursery.start_soon(shop.delete, "till")
-            assert await step()
+            assert await frozen.step()
             assert [node.phase for node in shop.tree().children] == [Phase.STOPPED]
-            assert await step()
+            while await frozen.step():
+                pass
             assert shop.tree().children == ()
-            assert not await step()
 
 
 async def test_nothing_left_is_content_when_everything_ended() -> None:

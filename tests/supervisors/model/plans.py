@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -152,3 +153,8 @@ def spell(plan: Plan, indent: str = "") -> str:
         facts.append(f"at most {plan.max_children}")
     lines = [f"{indent}{plan.name}: {', '.join(facts)}"]
     return "\n".join([*lines, *(spell(child, indent + "    ") for child in plan.children)])
+
+
+def spell_step(step: Step | None) -> str:
+    """The step in one short line; the last one is none."""
+    return re.sub(r"<\w+\.(\w+): [^>]*>", r"\1", str(step)) if step else "(the host leaves)"

@@ -1,4 +1,4 @@
-"""The rules of supervision as a pure model: no task, no clock, only what must happen in which order.
+"""The rules of supervision as a pure model: no task, no clock, only what must happen, in order.
 
 Written from OTP's rules (the numbers in brackets are theirs in our list of them), not from the
 package. One supervisor is at work at a time: that is what makes the order predictable. Who has a
@@ -7,12 +7,21 @@ restart ahead shows as `restarting`, the bystanders of a group restart that fail
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from enum import Enum
 
-from supervisors import AutoShutdown, ExitKind, Phase, Restart, Strategy
+from supervisors import AutoShutdown, ExitKind, Phase, Strategy
+from tests.supervisors.model.book import (
+    Asked,
+    Exited,
+    Place,
+    Retry,
+    goes_with,
+    is_due,
+    runs_dynamic,
+    spell_count,
+    wants_restart,
+)
 from tests.supervisors.model.plans import (
     BRUTAL,
     Count,
@@ -35,8 +44,6 @@ from tests.supervisors.model.plans import (
 )
 from tests.supervisors.model.trace import Event, Together, Trace
 
-ORDERLY = (ExitKind.NORMAL, ExitKind.SHUTDOWN)
-
 
 class Ending(Enum):
     """Who ended a life, and what for."""
@@ -47,76 +54,16 @@ class Ending(Enum):
     TO_COME_BACK = "stopped with its group"
 
 
-@dataclass(frozen=True)
-class Exited:
-    """A child told its supervisor, by dying, that this life of it is over."""
-
-    place: Place
-    life: int
-    how: ExitKind
-
-
-@dataclass(frozen=True, eq=False)
-class Retry:
-    """A supervisor told itself to try a failed restart again."""
-
-    place: Place
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A request that waits for its answer."""
-
-    number: int
-    request: Request
-
-
-class Place:
-    """A child's place in the tree and in the book of its supervisor."""
-
-    def __init__(self, plan: Plan, parent: Place | None, name: str) -> None:
-        self.plan = plan
-        self.parent = parent
-        self.name = name
-        self.path: str = f"{parent.path}/{name}" if parent else name
-        self.phase = Phase.STOPPED
-        self.lives = 0
-        self.alive = False
-        # In its supervisor's book it runs until the supervisor has handled its exit.
-        self.on_the_book = False
-        self.held = False
-        self.retry: Retry | None = None
-        self.frozen = False
-        self.children: dict[str, Place] = {}
-        self.queue: deque[Exited | Retry | Asked] = deque()
-        self.restarts: list[float] = []
-        self.copies = 1
-
-    def walk(self) -> Iterator[Place]:
-        yield self
-        for child in self.children.values():
-            yield from child.walk()
-
-    @property
-    def team(self) -> Team:
-        assert isinstance(self.plan, Team)
-        return self.plan
-
-    @property
-    def is_temporary(self) -> bool:
-        return self.plan.restart is Restart.TEMPORARY
-
-    @property
-    def has_work(self) -> bool:
-        return self.alive and not self.frozen and bool(self.queue)
-
-
 class Refused(Exception):
     """A request that gets an error; its only argument is the error's name."""
 
 
 class Leaves(Exception):
     """A supervisor ends by itself: it gave up, or its significant children ended."""
+
+
+class Unpredictable(Exception):
+    """Of those who start side by side with one that fails, who had begun is a matter of chance."""
 
 
 class Model:
@@ -135,7 +82,7 @@ class Model:
         self._trace.clear()
 
     def play(self, step: Step) -> Trace:
-        """Do the step, let everything come to rest, and tell what happened."""
+        """Do the step, let everything come to rest, and tell what happened; or Unpredictable."""
         self._trace = []
         match step:
             case Wait(seconds=seconds):
@@ -165,6 +112,11 @@ class Model:
         if self.root.alive:
             self._stop(self.root, Ending.FOR_GOOD)
         return self._trace
+
+    @property
+    def may_be_unpredictable(self) -> bool:
+        """Whether a start may fail."""
+        return any(self._outcomes.values())
 
     def place(self, path: str) -> Place:
         """The place of that path; there must be one."""
@@ -202,8 +154,10 @@ class Model:
         places = list(team.children.values())
         if team.team.strategy is Strategy.DYNAMIC:
             failures = self._side_by_side(self._begin, places)
+            if ExitKind.CRASHED in failures and len(places) > 1:
+                raise Unpredictable
         else:
-            failures = []
+            failures = list[ExitKind | None]()
             for place in places:
                 failures.append(self._begin(place))
                 if failures[-1] is ExitKind.CRASHED:
@@ -455,46 +409,7 @@ class Model:
         return results
 
 
-def wants_restart(place: Place, how: ExitKind) -> bool:
-    """The table [1.3]."""
-    match place.plan.restart:
-        case Restart.PERMANENT:
-            return True
-        case Restart.TRANSIENT:
-            return how not in ORDERLY
-        case Restart.TEMPORARY:
-            return False
-
-
-def goes_with(team: Place, victim: Place) -> list[Place]:
-    """Who is stopped and started together with the victim, in start order [R1 to R4]."""
-    places = list(team.children.values())
-    match team.team.strategy:
-        case Strategy.ONE_FOR_ALL:
-            return places
-        case Strategy.REST_FOR_ONE:
-            return places[places.index(victim) :]
-        case Strategy.ONE_FOR_ONE | Strategy.DYNAMIC:
-            return [victim]
-
-
-def is_due(place: Place) -> bool:
-    """Whether its supervisor means to start it again."""
-    return place.held or place.retry is not None
-
-
-def runs_dynamic(team: Place | None) -> bool:
-    return team is not None and team.team.strategy is Strategy.DYNAMIC
-
-
 def child_of(team: Place, name: str) -> Place:
     if name not in team.children:
         raise Refused("ChildNotFound")
     return team.children[name]
-
-
-def spell_count(team: Place) -> str:
-    places = team.children.values()
-    active = sum(place.alive for place in places)
-    teams = sum(isinstance(place.plan, Team) for place in places)
-    return f"{len(places)} specs, {active} active, {teams} supervisors, {len(places) - teams} workers"

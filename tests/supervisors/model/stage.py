@@ -1,9 +1,9 @@
-"""Plays a script on a real tree, on virtual time, and compares it with the prediction at each step."""
+"""Plays a script on a real tree, on virtual time, and compares each step with its prediction."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -30,13 +30,12 @@ from supervisors import (
     Stopped,
     SupervisionError,
     Supervisor,
-    SupervisorGaveUp,
     SupervisorOptions,
     SupervisorSpec,
     TreeNode,
     open_supervisor,
 )
-from supervisors.testing import InjectedCrash, crash, freeze
+from supervisors.testing import crash, freeze
 from tests.supervisors.model.plans import (
     BRUTAL,
     INFINITE,
@@ -58,31 +57,13 @@ from tests.supervisors.model.plans import (
     Wait,
     Worker,
     spell,
+    spell_step,
 )
-from tests.supervisors.model.trace import Event, Trace, explains, spell_trace
+from tests.supervisors.model.rehearsal import Prediction, Script
+from tests.supervisors.model.trace import Event, explains, spell_trace
 
 # Virtual seconds. A script lasts minutes; who is not done by then waits for something for ever.
 LONG = 100_000.0
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What the model says about one step: when all is at rest again, and how things stand then."""
-
-    step: Step | None
-    now: float
-    trace: Trace
-    answers: dict[int, str]
-    picture: list[str]
-
-
-@dataclass(frozen=True)
-class Script:
-    """A tree, what is done to it, and what must come of it."""
-
-    plan: Team
-    predictions: Sequence[Prediction]
-    raised: str | None
 
 
 class Disagreement(AssertionError):
@@ -99,48 +80,53 @@ def perform(script: Script) -> None:
     with _silence():
         trio.run(stage.play, clock=trio.testing.MockClock(autojump_threshold=0))
     if stage.disagreement is not None:
-        raise Disagreement(stage.disagreement)
+        raise Disagreement(stage.disagreement) from stage.raised
 
 
 @dataclass
 class _Stage:
     script: Script
     disagreement: str | None = None
+    raised: Exception | None = None
     answers: dict[int, str] = field(default_factory=dict[int, str])
     addresses: dict[str, Address[ExitKind]] = field(default_factory=dict[str, Address[ExitKind]])
     outcomes: dict[str, list[ExitKind]] = field(default_factory=dict[str, list[ExitKind]])
     asked: int = 0
 
     async def play(self) -> None:
-        raised: str | None = None
-        with trio.move_on_after(LONG) as patience, ExitStack() as reading:
+        # Who is still frozen when the host leaves stays so: both end after the block.
+        with (
+            trio.move_on_after(LONG) as patience,
+            ExitStack() as reading,
+            ExitStack() as self.frozen,
+        ):
             try:
                 async with open_supervisor("r", **self.options(self.script.plan)) as self.root:
                     self.notices = reading.enter_context(self.root.notices(10_000))
                     await self.play_steps()
-            except (SupervisorGaveUp, InjectedCrash) as error:
-                raised = type(error).__name__
+            except Exception as error:  # noqa: BLE001  whatever leaves the block is compared
+                self.raised = error
+            if self.disagreement is None:
+                self.compare_raised(self.script.predictions[-1])
             if self.disagreement is None:
                 self.compare(self.script.predictions[-1])
-                self.expect("what the host's block raised", self.script.raised, raised)
         if patience.cancelled_caught:
             self.disagreement = f"stuck for {LONG:g} s\n{self.disagreement}"
 
     async def play_steps(self) -> None:
-        with ExitStack() as self.frozen:
-            async with trio.open_nursery() as self.nursery:
-                # Somebody waits for the root's end: so it does not cancel this block.
-                self.nursery.start_soon(self.root.wait)
-                for prediction in self.script.predictions[:-1]:
-                    assert prediction.step is not None
-                    await trio.testing.wait_all_tasks_blocked()
-                    await self.do(prediction.step)
-                    await trio.sleep_until(prediction.now)
-                    await trio.testing.wait_all_tasks_blocked()
-                    self.compare(prediction)
-                    if self.disagreement is not None:
-                        break
-                self.nursery.cancel_scope.cancel()
+        async with trio.open_nursery() as self.nursery:
+            # Somebody waits for the root's end: so it does not cancel this block.
+            self.nursery.start_soon(self.root.wait)
+            for prediction in self.script.predictions[:-1]:
+                assert prediction.step is not None
+                await trio.testing.wait_all_tasks_blocked()
+                await self.do(prediction.step)
+                await trio.sleep_until(prediction.now)
+                await trio.testing.wait_all_tasks_blocked()
+                self.compare(prediction)
+                if self.disagreement is not None:
+                    break
+            self.nursery.cancel_scope.cancel()
 
     async def do(self, step: Step) -> None:
         match step:
@@ -177,10 +163,11 @@ class _Stage:
             case Describe():
                 children = await supervisor.children()
                 return ", ".join(f"{child.name} {child.phase.value}" for child in children)
-            case Start(plan=Worker() as plan):
-                await supervisor.start(self.worker_spec(plan))
-            case Start(plan=Team() as plan):
-                await supervisor.start(self.team_spec(plan))
+            case Start(plan=plan):
+                if isinstance(plan, Team):
+                    await supervisor.start(self.team_spec(plan))
+                else:
+                    await supervisor.start(self.worker_spec(plan))
             case Terminate(child=child):
                 await supervisor.terminate(child)
             case RestartChild(child=child):
@@ -199,26 +186,30 @@ class _Stage:
         seen = list(events(self.notices))
         if not explains(prediction.trace, seen):
             self.disagree(prediction, "trace", spell_trace(prediction.trace), map(str, seen))
-        elif self.answers != prediction.answers:
+        elif prediction.step is not None and self.answers != prediction.answers:
             self.disagree(
-                prediction, "answers", spell_answers(prediction.answers), spell_answers(self.answers)
+                prediction,
+                "answers",
+                spell_answers(prediction.answers),
+                spell_answers(self.answers),
             )
         elif (picture := self.picture()) != prediction.picture:
             self.disagree(prediction, "tree", prediction.picture, picture)
 
-    def expect(self, what: str, predicted: str | None, real: str | None) -> None:
-        if self.disagreement is None and predicted != real:
-            self.disagree(self.script.predictions[-1], what, [str(predicted)], [str(real)])
+    def compare_raised(self, prediction: Prediction) -> None:
+        real = type(self.raised).__name__ if self.raised else None
+        if self.script.raised != real:
+            self.disagree(prediction, "error", [str(self.script.raised)], [str(real)])
 
     def picture(self) -> list[str]:
         nodes = living(self.root.tree())
         return [f"{node.path} {node.phase.value}, life {node.life}" for node in nodes]
 
     def disagree(
-        self, at: Prediction, what: str, predicted: Iterator[str] | list[str], real: Iterator[str] | list[str]
+        self, at: Prediction, what: str, predicted: Iterable[str], real: Iterable[str]
     ) -> None:
         number = self.script.predictions.index(at)
-        steps = [str(each.step or "Leave()") for each in self.script.predictions[: number + 1]]
+        steps = [spell_step(each.step) for each in self.script.predictions[: number + 1]]
         story = [f"{index:3}  {step}" for index, step in enumerate(steps, start=1)]
         self.disagreement = "\n".join(
             [
@@ -303,12 +294,8 @@ def events(notices: NoticeStream) -> Iterator[Event]:
 
 def words(notice: Notice) -> str:
     match notice:
-        case Started(life=life):
-            return f"started {life}"
-        case Ready(life=life):
-            return f"ready {life}"
-        case Crashed(life=life):
-            return f"crashed {life}"
+        case Started(life=life) | Ready(life=life) | Crashed(life=life):
+            return f"{type(notice).__name__.lower()} {life}"
         case Stopped(life=life, exit=exit):
             return f"{exit.kind.value} {life}"
         case Restarting(delay=delay):
@@ -324,7 +311,7 @@ def spell_answers(answers: dict[int, str]) -> list[str]:
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
+def _silence() -> Generator[None]:
     logger = logging.getLogger("supervisors")
     before = logger.disabled
     logger.disabled = True

@@ -150,9 +150,12 @@ async def test_otp_faulty_application_shutdown() -> None:
         async with nothing_left(), open_supervisor("app", children=[department]):
             pass
     outer = failure.value
-    inner = outer.__cause__
+    middle = outer.__cause__
+    assert isinstance(middle, StartFailed)
+    inner = middle.__cause__
     assert isinstance(inner, StartFailed)
-    assert (outer.path, inner.path) == ("app/department", "app/department/worker")
+    assert (outer.path, middle.path) == ("app", "app/department")
+    assert inner.path == "app/department/worker"
     assert isinstance(inner.__cause__, Boom)
     assert "start 1 is a bad one" in str(outer)
     assert "raise self.raises(" in "".join(traceback.format_exception(outer))

@@ -148,7 +148,7 @@ async def test_otp_count_children_supervisor() -> None:
         assert await shop.count() == ChildCount(301, 301, 300, 1)
 
         for info in await shop.children():
-            if info.is_supervisor:
+            if info.strategy is not None:
                 await shop.terminate(info.address)
         assert await shop.count() == ChildCount(1, 1, 0, 1)
 
