@@ -58,9 +58,9 @@ class Cell:
         return self.path.rpartition("/")[2]
 
     @property
-    def is_active(self) -> bool:
-        """Whether somebody lives here; between two lives nobody does."""
-        return self.phase in (Phase.STARTING, Phase.RUNNING, Phase.STOPPING)
+    def is_between_lives(self) -> bool:
+        """Whether nobody lives here but somebody will."""
+        return self.life is None and self.phase is Phase.RESTARTING
 
     def begin(self, delay: float = 0.0) -> _life.Life:
         """Start a new life, `delay` seconds from now; NameTaken if its name is not free."""
@@ -139,9 +139,9 @@ class Cell:
     def _comes_back(self, life: _life.Life, exit: Exit) -> bool:
         if life.ending is not None:
             return life.ending is _life.Ending.COMES_BACK
-        if self.parent is None or not (self.was_ready or exit.orderly):
-            return False  # the root, and who failed to start at all
-        return policy.comes_back(self.spec.restart, exit)
+        # Not the root, and not who failed to start at all.
+        is_known = self.parent is not None and (self.was_ready or exit.orderly)
+        return is_known and policy.comes_back(self.spec.restart, exit)
 
     def _settle_debts(self, life: _life.Life, exit: Exit) -> None:
         error = errors.ActorRestarting if self.phase is Phase.RESTARTING else errors.ActorDown

@@ -62,14 +62,16 @@ class Life:
         else:
             self._end(self._cancelled() if self.scope.cancelled_caught else exits.RETURNED)
 
-    def mark_ready(self, info: object) -> None:
-        """The start is over; what the actor does from now on is its work."""
-        if self.ready_at is None and self.ending is None:
-            self.ready_at = trio.current_time()
-            if self.scope.deadline != math.inf:
-                self.scope.deadline = math.inf
-            self.cell.ready(self, info)
-            self._turned()
+    def mark_ready(self, info: object) -> bool:
+        """The start is over, unless it was before or the life is being ended already."""
+        if self.ready_at is not None or self.scope.cancel_called:
+            return False
+        self.ready_at = trio.current_time()
+        if self.scope.deadline != math.inf:
+            self.scope.deadline = math.inf
+        self.cell.ready(self, info)
+        self._turned()
+        return True
 
     async def wait_started(self) -> None:
         """Until it is ready or over; raises StartFailed. A child that hangs has a deadline too."""

@@ -173,16 +173,14 @@ class Mailbox:
         if self.capacity == CLOSED:
             self._bury(item, Undelivered.NOT_RUNNING)
             return True
-        match self._spec.overflow:
-            case Overflow.WAIT:
-                return False
-            case Overflow.FAIL:
-                raise errors.MailboxFull(f"it holds {self._spec.capacity} messages already")
-            case Overflow.DROP_NEWEST:
-                self._bury(item, Undelivered.MAILBOX_FULL)
-            case Overflow.DROP_OLDEST:
-                self._bury(self.queue.popleft(), Undelivered.MAILBOX_FULL)
-                self.queue.append(item)
+        if self._spec.overflow is Overflow.WAIT:
+            return False
+        if self._spec.overflow is Overflow.FAIL:
+            raise errors.MailboxFull(f"it holds {self._spec.capacity} messages already")
+        if self._spec.overflow is Overflow.DROP_OLDEST:
+            self.queue.append(item)
+            item = self.queue.popleft()
+        self._bury(item, Undelivered.MAILBOX_FULL)
         return True
 
 

@@ -56,10 +56,9 @@ class OrderedCrew:
         """A new child at the end of the order; if its start fails, it was never here."""
         self.roster.spec.check_child(spec)
         known = self.roster.cells.get(spec.name)
-        if known is not None and known.is_active:
-            raise errors.AlreadyStarted(f"{known.path} is alive; choose another name")
         if known is not None:
-            raise errors.AlreadyPresent(f"{known.path} is known ({known.phase.value})")
+            refusal = errors.AlreadyStarted if known.life is not None else errors.AlreadyPresent
+            raise refusal(f"{known.path} is known ({known.phase.value}); choose another name")
         return await self._start(self.roster.add(spec.name, spec), self.roster.forget)
 
     async def start_again(self, child: Child) -> Life:
@@ -74,7 +73,7 @@ class OrderedCrew:
         self._put_to_rest(cell)
         if self._call_off(cell):
             for held in self.roster.cells.values():
-                if held.phase is Phase.RESTARTING and not self._is_awaited(held):
+                if held.is_between_lives and not self._is_awaited(held):
                     held.rest()
 
     async def delete(self, child: Child) -> None:
@@ -93,9 +92,9 @@ class OrderedCrew:
 
     def _resting(self, child: Child) -> Cell:
         cell = self.roster.find(child)
-        if cell.is_active:
+        if cell.life is not None:
             raise errors.ChildRunning(f"{cell.path} is running; terminate it first")
-        if cell.phase is Phase.RESTARTING:
+        if cell.is_between_lives:
             raise errors.ChildRestarting(f"{cell.path} is about to restart; terminate it or wait")
         return cell
 
@@ -120,6 +119,7 @@ class OrderedCrew:
 
     async def _restart(self, victim: Cell) -> None:
         victim.hold()
+        self._call_off(victim)
         if self._is_awaited(victim):
             return
         delay = self.roster.approve_restart(victim)
@@ -168,8 +168,8 @@ class OrderedCrew:
         return policy.affected(self.roster.spec.strategy, self.roster.cells.values(), victim)
 
     def _is_awaited(self, cell: Cell) -> bool:
-        """Whether the pending restart of another child will restart this one too."""
-        return any(cell in self._group(other) for other in self._pending if other is not cell)
+        """Whether a pending restart will start it."""
+        return any(cell in self._group(other) for other in self._pending)
 
     def _put_to_rest(self, cell: Cell) -> None:
         if cell.spec.restart is Restart.TEMPORARY:
@@ -180,6 +180,6 @@ class OrderedCrew:
     def _leave_if_that_was_it(self) -> None:
         mode = self.roster.spec.auto_shutdown
         others = [cell for cell in self.roster.cells.values() if cell.spec.significant]
-        is_last = all(cell.phase is Phase.STOPPED for cell in others)
+        is_last = not any(cell.life or cell.is_between_lives for cell in others)
         if mode is not AutoShutdown.NEVER and (mode is AutoShutdown.ANY_SIGNIFICANT or is_last):
             raise errors.OrderlyExit("the significant children have ended")

@@ -105,12 +105,10 @@ class Inbox(Generic[M]):
     async def _wait(self) -> None:
         if self._life.exit is not None:
             await trio.sleep_forever()  # left behind: the mailbox belongs to the next life now
-        is_first = self._life.ready_at is None
-        self._life.mark_ready(None)
+        if not self._life.mark_ready(None) and self._mailbox.queue:
+            await trio.lowlevel.checkpoint()
         if not self._mailbox.queue:
             await self._mailbox.wait_for_mail()
-        elif not is_first:
-            await trio.lowlevel.checkpoint()
         gate = self._life.cell.gate
         if gate is not None:
             await gate()

@@ -58,12 +58,8 @@ def restart_delay(backoff: Backoff | None, failures: int, dice: float) -> float:
     """Seconds to wait before restart number `failures` in a row; `dice` is uniform in [0, 1)."""
     if backoff is None:
         return 0.0
-    # After so many the maximum is reached; the power of a float would overflow some time later.
-    steps = (
-        math.log(backoff.maximum / backoff.minimum, backoff.factor)
-        if backoff.factor > 1
-        else math.inf
-    )
-    is_full = failures >= steps
+    growth = failures * math.log(backoff.factor)
+    # Compared as logarithms: the power itself overflows a float after some hundred failures.
+    is_full = growth >= math.log(backoff.maximum / backoff.minimum)
     delay = backoff.maximum if is_full else backoff.minimum * backoff.factor**failures
     return delay * (1 + dice * backoff.jitter)

@@ -59,7 +59,8 @@ def count(cells: Iterable[_cell.Cell]) -> ChildCount:
     """The listing in four numbers."""
     known = list(cells)
     supervisors = sum(isinstance(cell.spec, specs.SupervisorSpec) for cell in known)
-    active = sum(cell.is_active for cell in known)
+    up = (exits.Phase.STARTING, exits.Phase.RUNNING, exits.Phase.STOPPING)
+    active = sum(cell.phase in up for cell in known)
     return ChildCount(len(known), active, supervisors, len(known) - supervisors)
 
 

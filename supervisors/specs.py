@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -38,8 +39,9 @@ def _check_name(what: str, value: object) -> None:
 
 def _check_type(what: str, value: object, *allowed: type) -> None:
     if not isinstance(value, allowed):
-        words = [" or ".join(map(str, k)) if issubclass(k, Enum) else k.__name__ for k in allowed]
-        raise SpecError(f"{what} must be a {' or a '.join(words)}; got {value!r}")
+        kinds = [map(str, k) if issubclass(k, Enum) else [f"a {k.__name__}"] for k in allowed]
+        words = " or ".join(itertools.chain(*kinds))
+        raise SpecError(f"{what} must be {words}; got {value!r}")
 
 
 class Strategy(Enum):

@@ -22,7 +22,7 @@ from tests.supervisors.till import Close, Message, cleaning_for, till
 
 async def test_a_name_in_use_is_refused() -> None:
     async with open_supervisor("shop", children=[ChildSpec("till", till)]) as shop:
-        with pytest.raises(AlreadyStarted, match="shop/till is alive"):
+        with pytest.raises(AlreadyStarted, match="shop/till is known"):
             await shop.start(ChildSpec("till", till))
         await shop.terminate("till")
         with pytest.raises(AlreadyPresent, match=r"shop/till is known \(stopped\)"):

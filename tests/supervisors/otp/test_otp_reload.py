@@ -394,7 +394,9 @@ async def test_otp_which_children() -> None:
         await shop.start(SupervisorSpec("team"))
         await end(second, End.NORMAL)
 
-        listed = [(info.name, info.phase, info.strategy is not None) for info in await shop.children()]
+        listed = [
+            (info.name, info.phase, info.strategy is not None) for info in await shop.children()
+        ]
         assert listed == [
             ("team", Phase.RUNNING, True),
             ("resting", Phase.STOPPED, False),
