@@ -29,7 +29,7 @@ class Exited(Signal):
 
 @dataclass(slots=True, eq=False)
 class Cell:
-    """One child of one supervisor. Its phase changes here only; its supervisor decides when."""
+    """One child of one supervisor: the supervisor decides over it, its lives report here."""
 
     tree: _tree.Tree
     spec: specs.Spec
