@@ -84,7 +84,7 @@ class Life:
             if not await self._until(self._is_settled, trio.current_time() + patience):
                 self._leave_behind()
         if self.exit is not None and self.ready_at is None and not self.exit.orderly:
-            raise errors.StartFailed(self.cell.path, self.exit)
+            raise errors.StartFailed(self.cell.path, self.exit) from self.exit.error
 
     def limit_start(self, delay: float = 0.0) -> Life:
         """From now on it has its `start_timeout`, after its delay."""

@@ -28,12 +28,12 @@ class Tree:
 
     def __init__(self, supervise: Callable[[_cell.Cell, Inbox[Any]], Awaitable[None]]) -> None:
         self.supervise = supervise
-        self.board = NoticeBoard()
+        self.board: NoticeBoard = NoticeBoard()
         self.names: dict[str, _cell.Cell] = {}
         self.host_error: BaseException | None = None
-        self.over = trio.Event()
+        self.over: trio.Event = trio.Event()
         self._planted = trio.Event()
-        self.body = trio.CancelScope()
+        self.body: trio.CancelScope = trio.CancelScope()
 
     async def plant(self, spec: SupervisorSpec) -> _cell.Cell:
         """Make the nursery and the root; nothing of it runs yet."""
@@ -63,7 +63,7 @@ class Tree:
         owner = self.names.setdefault(name, cell)
         if owner is not cell:
             taken = errors.NameTaken(f"the name {name!r} belongs to {owner.path}, which is alive")
-            raise errors.StartFailed(cell.path, Exit(ExitKind.CRASHED, taken))
+            raise errors.StartFailed(cell.path, Exit(ExitKind.CRASHED, taken)) from taken
         return name
 
     def owner(self, name: str) -> _cell.Cell:

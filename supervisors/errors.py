@@ -126,7 +126,6 @@ class StartFailed(ChildRefused):
         super().__init__(f"{path} failed to start ({exit})")
         self.path = path
         self.exit = exit
-        self.__cause__ = exit.error
 
 
 class TooManyChildren(ChildRefused):

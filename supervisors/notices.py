@@ -83,7 +83,7 @@ class NoticeStream:
     """One reader's view: bounded, and the oldest notices go first when the reader is too slow."""
 
     def __init__(self, capacity: int) -> None:
-        self.missed = 0
+        self.missed: int = 0
         self._box = Mailbox(MailboxSpec(capacity, Overflow.DROP_OLDEST), self._miss)
         self._box.open()
 
@@ -114,7 +114,7 @@ class NoticeBoard:
 
     def __init__(self) -> None:
         self._streams: dict[NoticeStream, None] = {}
-        self.dead_letters = 0
+        self.dead_letters: int = 0
 
     @contextmanager
     def subscribe(self, capacity: int) -> Generator[NoticeStream]:
