@@ -14,6 +14,7 @@ from supervisors.exits import Exit, ExitKind, Phase
 
 # A supervisor's own mailbox holds at most one exit per child, besides its callers' requests.
 _FOR_A_SUPERVISOR = specs.MailboxSpec(capacity=sys.maxsize)
+_NONE: Mapping[str, Cell] = {}
 
 
 class Signal:
@@ -45,7 +46,7 @@ class Cell:
     registered: str | None = None
     gate: Callable[[], Awaitable[None]] | None = None
     monitors: tuple[address.Monitor, ...] = ()
-    children: Mapping[str, Cell] = field(default_factory=dict[str, "Cell"])
+    children: Mapping[str, Cell] = field(default_factory=lambda: _NONE)
     mailbox: Mailbox = field(init=False)
 
     def __post_init__(self) -> None:

@@ -55,7 +55,7 @@ class DynamicCrew:
             name = f"{spec.name}#{next(self._numbers)}"
         cell = self.roster.add(name, spec)
         try:
-            return cell.begin().limit_start()
+            return cell.begin()
         except errors.StartFailed:
             self.roster.forget(cell)
             raise

@@ -86,11 +86,10 @@ class Life:
         if self.exit is not None and self.ready_at is None and not self.exit.orderly:
             raise errors.StartFailed(self.cell.path, self.exit) from self.exit.error
 
-    def limit_start(self, delay: float = 0.0) -> Life:
+    def limit_start(self, delay: float = 0.0) -> None:
         """From now on it has its `start_timeout`, after its delay."""
         if not self._is_settled():
             self.scope.deadline = trio.current_time() + delay + self.cell.spec.start_timeout
-        return self
 
     def outlasted(self, backoff: specs.Backoff | None) -> bool:
         """Whether it was ready for so long that its end is no longer one of a row of failures."""

@@ -90,7 +90,7 @@ class Mailbox:
 
     _spec: MailboxSpec
     _bury: Callable[[object, Undelivered], None]
-    queue: deque[Any] = field(default_factory=deque[Any])
+    queue: deque[Any] = field(default_factory=deque)
     capacity: int = CLOSED
     puts: int = 0
     _reader: Task | None = None

@@ -12,7 +12,7 @@ from supervisors._cell import Cell, Exited, Signal
 from supervisors._life import Ending, Life
 from supervisors._roster import Child, Roster
 from supervisors.exits import ExitKind, Phase
-from supervisors.specs import AutoShutdown, Restart, Spec
+from supervisors.specs import AutoShutdown, Restart, Spec, Strategy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +123,8 @@ class OrderedCrew:
         if self._is_awaited(victim):
             return
         delay = self.roster.approve_restart(victim)
-        await self._stop_group(victim)
+        if self.roster.spec.strategy is not Strategy.ONE_FOR_ONE:
+            await self._stop_group(victim)
         if delay:
             due = self._pending[victim] = Due(victim, self._start_group)
             tree = self.roster.owner.tree
