@@ -71,6 +71,7 @@ class Cell:
         self.phase = Phase.RESTARTING if delay else Phase.STARTING
         self.lives += 1
         self.life = _life.Life(self, self.lives)
+        self.life.scope.deadline = trio.current_time() + delay + self.spec.start_timeout
         self.tree.nursery.start_soon(self.life.run, delay, name=self.path)
         return self.life
 
@@ -90,8 +91,9 @@ class Cell:
             self.tree.board.tell(notices.Stopped, self.path, life.number, exit)
         self.exit = exit
         self.info = None
-        if life.outlasted(self.spec.backoff):
-            self.failures = 0
+        lasted = 0.0 if life.ready_at is None else trio.current_time() - life.ready_at
+        if self.spec.backoff is not None and lasted >= self.spec.backoff.reset_after:
+            self.failures = 0  # its end is no longer one of a row
         if self._comes_back(life, exit):
             self.phase = Phase.RESTARTING
         else:

@@ -39,8 +39,7 @@ class DynamicCrew:
         if isinstance(signal, _cell.Exited) and self.roster.is_current(signal.life):
             cell = signal.life.cell
             if cell.phase is Phase.RESTARTING:
-                delay = self.roster.approve_restart(cell)
-                cell.begin(delay).limit_start(delay)
+                cell.begin(self.roster.approve_restart(cell))
             else:
                 self.roster.forget(cell)
 

@@ -75,36 +75,22 @@ class Life:
 
     async def wait_started(self) -> None:
         """Until it is ready or over; raises StartFailed. A child that hangs has a deadline too."""
-        try:
-            await free_turns(self._is_settled)
-        finally:
-            self.limit_start()
+        await free_turns(self._is_settled)
         if not self._is_settled():
             patience = self.cell.spec.start_timeout + self._patience() + KILL_ALLOWANCE
             if not await self._until(self._is_settled, trio.current_time() + patience):
                 self._leave_behind()
-        if self.exit is not None and self.ready_at is None and not self.exit.orderly:
+        if self.exit and self.ready_at is None and (self.ending or not self.exit.orderly):
             raise errors.StartFailed(self.cell.path, self.exit) from self.exit.error
-
-    def limit_start(self, delay: float = 0.0) -> None:
-        """From now on it has its `start_timeout`, after its delay."""
-        if not self._is_settled():
-            self.scope.deadline = trio.current_time() + delay + self.cell.spec.start_timeout
-
-    def outlasted(self, backoff: specs.Backoff | None) -> bool:
-        """Whether it was ready for so long that its end is no longer one of a row of failures."""
-        if backoff is None or self.ready_at is None:
-            return False
-        return trio.current_time() - self.ready_at >= backoff.reset_after
 
     def ask_to_stop(self, ending: Ending) -> None:
         """Cancel the actor. It handles no further message; it may clean up within `grace`."""
-        if self.exit is None and self.ending is None:
+        if self.exit is None and self.ending is not Ending.FINAL:
             self.ending = ending
             self.cell.phase = exits.Phase.STOPPING
             self.inbox.pause()
             self.scope.cancel()
-            self.kill(trio.current_time() + self._patience())
+            self.kill(min(self.kill_at, trio.current_time() + self._patience()))
 
     def kill(self, at: float) -> None:
         """Take the time to clean up away, from that moment on."""
@@ -175,9 +161,11 @@ class Life:
     def _leave_behind(self) -> None:
         self.kill(-math.inf)
         self.inbox.pause()
+        self.cell.mailbox.evict()
         self.cell.tree.board.stuck(self.cell.path, self.number)
         self._end(exits.WAS_STUCK)
 
+    @trio.lowlevel.enable_ki_protection
     def _end(self, exit: exits.Exit) -> None:
         if exit.error is not None and not isinstance(exit.error, Exception):
             self.cell.tree.fail_host(exit.error)

@@ -134,18 +134,23 @@ class Mailbox:
         """Park until there is something to pop; one reader at a time."""
         if self._reader is not None:
             raise trio.BusyResourceError("two tasks read one inbox; give each its own actor")
-        task = self._reader = current_task()
+        self._reader = current_task()
 
         def leave(_: object) -> Abort:
-            self._reader = None if self._reader is task else self._reader
+            self._reader = None
             return Abort.SUCCEEDED
 
         await trio.lowlevel.wait_task_rescheduled(leave)
 
+    def evict(self) -> None:
+        """Wake the reader without mail, and make room for that of the next life."""
+        if self._reader is not None:
+            reschedule(self._reader)
+            self._reader = None
+
     def open(self) -> None:
-        """Take messages from now on, for a new life: a reader of an old one was left behind."""
+        """Take messages from now on."""
         self.capacity = self._spec.capacity
-        self._reader = None
 
     def close(self) -> None:
         """Take no more, and bury what is here, the waiting senders' items included."""

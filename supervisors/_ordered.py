@@ -83,6 +83,8 @@ class OrderedCrew:
     def take(self, specs: Sequence[Spec]) -> None:
         """New specs: who runs goes on, who is new waits, who is missing stays."""
         old = dict(self.roster.cells)
+        if any(type(old[new.name].spec) is not type(new) for new in specs if new.name in old):
+            raise errors.SpecError("a worker cannot become a supervisor, or the other way round")
         self.roster.cells.clear()
         for spec in specs:
             known = old.pop(spec.name, None)
@@ -120,9 +122,12 @@ class OrderedCrew:
     async def _restart(self, victim: Cell) -> None:
         victim.hold()
         self._call_off(victim)
-        if self._is_awaited(victim):
-            return
-        delay = self.roster.approve_restart(victim)
+        if victim.spec.restart is Restart.TEMPORARY:  # since a reload
+            self.roster.forget(victim)
+        elif not self._is_awaited(victim):
+            await self._restart_group(victim, self.roster.approve_restart(victim))
+
+    async def _restart_group(self, victim: Cell, delay: float) -> None:
         if self.roster.spec.strategy is not Strategy.ONE_FOR_ONE:
             await self._stop_group(victim)
         if delay:
@@ -170,7 +175,8 @@ class OrderedCrew:
 
     def _is_awaited(self, cell: Cell) -> bool:
         """Whether a pending restart will start it."""
-        return any(cell in self._group(other) for other in self._pending)
+        one = self.roster.spec.strategy is Strategy.ONE_FOR_ONE
+        return cell in self._pending if one else any(cell in self._group(c) for c in self._pending)
 
     def _put_to_rest(self, cell: Cell) -> None:
         if cell.spec.restart is Restart.TEMPORARY:

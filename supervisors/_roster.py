@@ -22,8 +22,7 @@ class Roster:
     """
 
     def __init__(self, owner: Cell, spec: SupervisorSpec) -> None:
-        self.owner = owner
-        self.spec = spec
+        self.owner, self.spec = owner, spec
         self.cells: dict[str, Cell] = {}
         self.budget = policy.RestartBudget(spec.intensity, spec.period)
         owner.children = self.cells
@@ -65,13 +64,12 @@ class Roster:
 
     def approve_restart(self, victim: Cell) -> float:
         """Count a restart before it is tried; how long to wait for it, or SupervisorGaveUp."""
-        board = self.owner.tree.board
+        owner, board = self.owner, self.owner.tree.board
         if not self.budget.spend(trio.current_time()):
-            board.gave_up(self.owner.path, victim.path)
+            board.gave_up(owner.path, victim.path)
             what = f"more than {self.budget.intensity} restarts within {self.budget.period:g} s"
-            cause = None if victim.exit is None else victim.exit.error
-            words = f"{self.owner.path} gave up: {victim.path} needed {what}"
-            raise errors.SupervisorGaveUp(words) from cause
+            error = errors.SupervisorGaveUp(f"{owner.path} gave up: {victim.path} needed {what}")
+            raise error from (None if victim.exit is None else victim.exit.error)
         delay = policy.restart_delay(victim.spec.backoff, victim.failures, random.random())
         victim.failures += 1
         board.tell(notices.Restarting, victim.path, delay)
@@ -80,6 +78,9 @@ class Roster:
     def kill_all(self) -> None:
         """For a supervisor that was killed itself: nobody has time to clean up any more."""
         for cell in self.cells.values():
-            if cell.life is not None:
+            if cell.life is None or cell.life.exit is not None:
+                cell.rest(exits.Phase.GONE)
+            else:
                 cell.life.ask_to_stop(_life.Ending.FINAL)
                 cell.life.kill(trio.current_time())
+                self.owner.tree.nursery.start_soon(cell.life.see_out)

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from trio.lowlevel import enable_ki_protection
+
 from supervisors import _cell, _roster, errors
 from supervisors._dynamic import DynamicCrew
 from supervisors._ordered import OrderedCrew
@@ -23,15 +25,15 @@ class Order(Request[Any]):
     fulfil: Callable[[Crew], Awaitable[Any]]
 
 
+@enable_ki_protection
 async def supervise(cell: _cell.Cell, inbox: Inbox[Any]) -> None:
     """Start the children, keep them as the strategy says, and end them whatever happens."""
     spec = cell.spec
     assert isinstance(spec, SupervisorSpec)
-    specs = spec.first_children()
     roster = _roster.Roster(cell, spec)
     crew = DynamicCrew(roster) if spec.strategy is Strategy.DYNAMIC else OrderedCrew(roster)
     try:
-        await crew.start_first(specs)
+        await crew.start_first(spec.first_children())
         inbox.ready()
         async for message in inbox:
             if isinstance(message, Order):
@@ -58,5 +60,5 @@ async def reload(crew: Crew, options: SupervisorOptions, children: Sequence[Spec
 async def _obey(crew: Crew, order: Order, inbox: Inbox[Any]) -> None:
     try:
         inbox.reply(order, await order.fulfil(crew))
-    except (errors.ChildRefused, errors.SpecError) as refusal:
+    except Exception as refusal:  # noqa: BLE001 - what a caller got wrong is raised at the caller
         inbox.reject(order, refusal)

@@ -49,9 +49,10 @@ class Tree:
             self.root.life.ask_to_stop(_life.Ending.FINAL)
 
     def root_over(self) -> None:
-        """The root's life ended, and with it the host's block."""
+        """The root's life ended, and with it the host's block, unless that waits for it."""
+        if self.over.statistics().tasks_waiting < 2:  # noqa: PLR2004 - one is the nursery's holder
+            self.body.cancel()
         self.over.set()
-        self.body.cancel()
 
     def fail_host(self, error: BaseException) -> None:
         """Stop everything in order, then raise the first such error from the host's block."""
@@ -82,8 +83,7 @@ class NamedAddress(Address[Any]):
     __slots__ = ("_name", "_tree")
 
     def __init__(self, name: str, tree: Tree) -> None:
-        self._name = name
-        self._tree = tree
+        self._name, self._tree = name, tree
 
     @property
     def _home(self) -> _cell.Cell:

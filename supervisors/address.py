@@ -24,7 +24,10 @@ class Request(Generic[R_co]):
 
 
 class Address(Generic[M_contra]):
-    """Names an actor, not one of its lives: it stays good across restarts."""
+    """Names an actor, not one of its lives: it stays good across the actor's restarts.
+
+    A restart of its supervisor makes a new actor; `Supervisor.named` reaches that one too.
+    """
 
     __slots__ = ("_place",)
 

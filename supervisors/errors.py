@@ -84,7 +84,7 @@ class AskTimeout(AskFailed, TimeoutError):
 
 
 class NoReply(AskFailed):
-    """The actor took its next message without answering this one or deferring the answer."""
+    """The actor went to receive its next message without answering this one or deferring that."""
 
 
 class AskedSelf(AskFailed):

@@ -1,5 +1,6 @@
 """Where a child stands, how a life ends, and what an exception that left a child means."""
 
+import traceback
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeGuard
@@ -42,8 +43,10 @@ class Exit:
         return self.kind in (ExitKind.NORMAL, ExitKind.SHUTDOWN, ExitKind.IGNORED)
 
     def __str__(self) -> str:
-        why = "" if self.error is None else f": {type(self.error).__name__}: {self.error}"
-        return self.kind.value + why
+        # Not str(error): that is foreign code and may raise.
+        words = "" if self.error is None else "".join(traceback.format_exception_only(self.error))
+        words = words.strip().removeprefix(type(self.error).__module__ + ".")
+        return f"{self.kind.value}: {words}" if words else self.kind.value
 
 
 RETURNED = Exit(ExitKind.NORMAL)

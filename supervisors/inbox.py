@@ -104,7 +104,7 @@ class Inbox(Generic[M]):
 
     async def _wait(self) -> None:
         if self._life.exit is not None:
-            await trio.sleep_forever()  # left behind: the mailbox belongs to the next life now
+            raise errors.OrderlyExit("left behind: the mailbox belongs to the next life now")
         if not self._life.mark_ready(None) and self._mailbox.queue:
             await trio.lowlevel.checkpoint()
         if not self._mailbox.queue:
@@ -112,7 +112,8 @@ class Inbox(Generic[M]):
         gate = self._life.cell.gate
         if gate is not None:
             await gate()
-        self._credit = BATCH if gate is None else 1
+        # None for who was left behind while it waited: this mail is for the next life.
+        self._credit = 0 if self._life.exit else BATCH if gate is None else 1
 
     def _take_current(self, request: object) -> Reply[Any]:
         ask = self._current

@@ -58,8 +58,7 @@ def restart_delay(backoff: Backoff | None, failures: int, dice: float) -> float:
     """Seconds to wait before restart number `failures` in a row; `dice` is uniform in [0, 1)."""
     if backoff is None:
         return 0.0
-    growth = failures * math.log(backoff.factor)
     # Compared as logarithms: the power itself overflows a float after some hundred failures.
-    is_full = growth >= math.log(backoff.maximum / backoff.minimum)
+    is_full = failures * math.log(backoff.factor) >= math.log(backoff.maximum / backoff.minimum)
     delay = backoff.maximum if is_full else backoff.minimum * backoff.factor**failures
     return delay * (1 + dice * backoff.jitter)

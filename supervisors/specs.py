@@ -173,12 +173,11 @@ class SupervisorSpec:
         _check_whole("intensity", self.intensity, 0)
         _check_number("period", self.period, _MOMENT)
         _check_type("auto_shutdown", self.auto_shutdown, AutoShutdown)
-        is_dynamic = self.strategy is Strategy.DYNAMIC
         if self.max_children is not None:
             _check_whole("max_children", self.max_children, 0)
-            if not is_dynamic:
+            if self.strategy is not Strategy.DYNAMIC:
                 raise SpecError("max_children is for Strategy.DYNAMIC only; leave it out")
-        if is_dynamic and self.auto_shutdown is not AutoShutdown.NEVER:
+        if self.strategy is Strategy.DYNAMIC and self.auto_shutdown is not AutoShutdown.NEVER:
             raise SpecError("with Strategy.DYNAMIC, auto_shutdown must be AutoShutdown.NEVER")
         if not callable(self.children):
             self.first_children()
@@ -192,7 +191,7 @@ class SupervisorSpec:
         _check_type(f"children of {self.name!r}", specs, list, tuple)
         names = [self.check_child(spec).name for spec in specs]
         if self.strategy is not Strategy.DYNAMIC and len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = max(names, key=names.count)
             raise SpecError(f"two children of {self.name!r} are called {twice!r}; rename one")
         return specs
 

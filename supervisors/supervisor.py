@@ -78,8 +78,9 @@ class Supervisor(Address[Any]):
     async def reload(self, **options: Unpack[SupervisorOptions]) -> None:
         """Take new options and specs while running.
 
-        Who runs goes on under its new spec, new children wait to be restarted by name, children
-        that are no longer named stay.
+        Who runs goes on under its new spec (a new `register` counts from its next start, a new
+        `mailbox` never), new children wait to be restarted by name, children that are no longer
+        named stay.
         """
         with suppress(errors.Ignore):
             given = options.get("children", ())
@@ -114,7 +115,10 @@ class Supervisor(Address[Any]):
         return snapshot.node_of(self._home)
 
     def named(self, name: str) -> Address[Any]:
-        """An address by registered name, looked up at each use: it outlives every restart."""
+        """An address by registered name, looked up at each use: it outlives every restart.
+
+        It is whoever has the name at that moment, so it is no key for a dict.
+        """
         return _tree.NamedAddress(name, self._home.tree)
 
     def registered(self) -> dict[str, Address[Any]]:
@@ -132,12 +136,12 @@ class Supervisor(Address[Any]):
         """
         if self._home is not self._home.tree.root:
             raise errors.ChildNotFound(f"{self.path} is not a root: its parent can terminate() it")
+        self._home.tree.body = trio.CancelScope()  # the end no longer ends the host's block
         self._home.tree.stop()
         await self.wait()
 
     async def wait(self) -> None:
         """Until the tree has ended by itself, by auto_shutdown or stop()."""
-        self._home.tree.body = trio.CancelScope()  # the end no longer ends the host's block
         await self._home.tree.over.wait()
 
     async def _order(self, fulfil: Callable[[_supervise.Crew], Awaitable[R]]) -> R:

@@ -6,7 +6,7 @@ to sleep to get its order right.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from supervisors.address import Address
 from supervisors.notices import Notice, NoticeStream
 from supervisors.supervisor import Supervisor
 
-__all__ = ["Frozen", "InjectedCrash", "Watch", "crash", "freeze", "nothing_left", "watch"]
+__all__ = ["InjectedCrash", "Watch", "crash", "freeze", "nothing_left", "watch"]
 
 N = TypeVar("N", bound=Notice)
 
@@ -68,31 +68,25 @@ async def crash(target: Address[Any], error: Exception | None = None) -> None:
     await monitor.down()
 
 
-class Frozen:
-    """A child that handles no message unless it is told to."""
+@contextmanager
+def freeze(target: Address[Any]) -> Generator[Callable[[], Awaitable[bool]]]:
+    """Let a child, or a supervisor, handle no message inside the block but those you step.
 
-    def __init__(self, waiting: trio.lowlevel.ParkingLot) -> None:
-        self._waiting = waiting
+    Gives a function: it lets one message be handled and everything come to rest, and says whether
+    there was one. A message that is in hand already is finished; the mailbox fills up.
+    """
+    life, waiting = _life_of(target), trio.lowlevel.ParkingLot()
 
-    async def step(self) -> bool:
-        """Let it handle one message and everything come to rest; False if it had none."""
+    async def step() -> bool:
         await trio.testing.wait_all_tasks_blocked()
-        had_one = bool(self._waiting.unpark())
+        had_one = bool(waiting.unpark())
         await trio.testing.wait_all_tasks_blocked()
         return had_one
 
-
-@contextmanager
-def freeze(target: Address[Any]) -> Generator[Frozen]:
-    """Let a child, or a supervisor, handle no message inside the block, but those you `step`.
-
-    A message that it is handling already is finished; its mailbox fills up.
-    """
-    life, waiting = _life_of(target), trio.lowlevel.ParkingLot()
     life.cell.gate = waiting.park
     life.inbox.pause()
     try:
-        yield Frozen(waiting)
+        yield step
     finally:
         life.cell.gate = None
         waiting.unpark_all()

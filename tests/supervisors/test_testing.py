@@ -188,11 +188,11 @@ async def test_a_frozen_supervisor_restarts_nobody_until_its_end() -> None:
 async def test_a_frozen_child_handles_one_message_at_each_step() -> None:
     async with open_supervisor("shop") as shop:
         address = await shop.start(ChildSpec("till", till))
-        with freeze(address) as frozen:
+        with freeze(address) as step:
             for text in "abc":
                 await address.tell(Note(text))
             left: list[int] = []
-            while await frozen.step():
+            while await step():
                 left.append(shop.tree().children[0].waiting)
         assert left == [2, 1, 0]
         assert await address.ask(Notes()) == ["a", "b", "c"]
@@ -201,13 +201,13 @@ async def test_a_frozen_child_handles_one_message_at_each_step() -> None:
 async def test_a_frozen_supervisor_makes_one_move_at_each_step() -> None:
     async with open_supervisor("shop") as shop, trio.open_nursery() as nursery:
         await shop.start(ChildSpec("till", till))
-        with freeze(shop) as frozen:
+        with freeze(shop) as step:
             nursery.start_soon(shop.terminate, "till")
             await wait_all_tasks_blocked()
             nursery.start_soon(shop.delete, "till")
-            assert await frozen.step()
+            assert await step()
             assert [node.phase for node in shop.tree().children] == [Phase.STOPPED]
-            while await frozen.step():
+            while await step():
                 pass
             assert shop.tree().children == ()
 

@@ -427,12 +427,12 @@ async def test_otp_hanging_restart_loop_simple__terminate_during_a_start_attempt
 async def test_otp_hanging_restart_loop_simple__terminate_beats_a_crash_behind_it() -> None:
     async with nothing_left(), open_supervisor("shop", strategy=Strategy.DYNAMIC) as shop:
         child = await shop.start(ChildSpec("child", obedient))
-        with freeze(shop) as frozen:
+        with freeze(shop) as step:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(shop.terminate, child)
                 await wait_all_tasks_blocked()
                 await end(child, End.ABNORMAL)
-                while await frozen.step():
+                while await step():
                     pass
         assert await shop.children() == []
         assert child.phase is Phase.GONE
