@@ -64,7 +64,7 @@ class Cell:
         return self.life is None and self.phase is Phase.RESTARTING
 
     def begin(self, delay: float = 0.0) -> _life.Life:
-        """Start a new life, `delay` seconds from now; NameTaken if its name is not free."""
+        """Start a new life, `delay` seconds from now; StartFailed if its name is not free."""
         if self.registered is None and self.spec.register is not None:
             self.registered = self.tree.claim(self.spec.register, self)
         self.mailbox.open()
