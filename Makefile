@@ -11,16 +11,19 @@ INSTALL := $(RUN) pip install --quiet --no-deps
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test lint types coverage bench lock clean
+.PHONY: help demo test conformance lint types coverage bench lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-demo: .venv/runtime ## watch a supervision tree crash and recover
-	@$(RUN) examples.supervision_demo
+demo: .venv/runtime ## watch an avatar work, crash and recover
+	@$(RUN) examples.avatar_demo
 
 test: .venv/dev ## run all tests
-	@$(RUN) pytest -n 2 tests
+	@$(RUN) pytest -n 4 tests
+
+conformance: .venv/dev ## run every fault with every agent's dialect
+	@ALL_DIALECTS=1 $(RUN) pytest -n 4 tests/conformance tests/races
 
 lint: .venv/dev ## check style and formatting
 	@$(RUN) ruff check
@@ -33,12 +36,18 @@ types: .venv/dev ## check types; the public ones must be 100 % known
 	@PATH="$$PWD/.venv/bin:$$PATH" $(RUN) basedpyright --verifytypes supervisors --ignoreexternal
 
 coverage: .venv/dev ## measure branch coverage of supervisors; fails under 98 %
-	@$(RUN) coverage run -m pytest tests
+	@$(RUN) coverage run -m pytest tests/supervisors
 	@$(RUN) coverage report
 
-bench: .venv/dev ## measure against plain trio, asyncio and pykka
+bench: .venv/dev ## measure against plain trio, asyncio, pykka and the ACP SDK
 	@$(RUN) bench.savina
 	@$(RUN) bench.supervision
+	@$(RUN) bench.throughput
+	@$(RUN) bench.recovery
+	@$(RUN) bench.interrupt
+	@$(RUN) bench.scale
+	@$(RUN) bench.orphans
+	@$(RUN) bench.hostile
 
 clean: ## remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache

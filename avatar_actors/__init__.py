@@ -1,5 +1,80 @@
-"""Hosts AI agents as supervised actors; the avatars join this package in the next parts."""
+"""AI agents as supervised actors: each a child process, turned into typed events and kept alive.
 
-__version__ = "0.1.0"
+Names are imported when they are first used: the embedded agent and the warden run from this package
+too, and must start in a few milliseconds.
+"""
 
-__all__ = ["__version__"]
+from __future__ import annotations
+
+TYPE_CHECKING = False  # typing's own costs 15 ms to import
+if TYPE_CHECKING:
+    # fmt: off
+    from avatar_actors.runtime import Runtime, open_avatar, open_runtime
+    from avatar_actors.handle import Avatar, Escalation
+    from avatar_actors.turn import Turn
+    from avatar_actors.subscription import EventStream
+    from avatar_actors.settings import AvatarOptions, AvatarSettings, Budget, PermissionMode
+    from avatar_actors.settings import RateLimit, Restarts, Timeouts, WhileBusy
+    from avatar_actors.tool_policy import ToolPolicy
+    from avatar_actors.types import ActivityStatus, Attachment, BridgeResponse, BridgeState
+    from avatar_actors.types import CancelResult, Choice, Continuity, CostSource, EngineState
+    from avatar_actors.types import HealthStatus, Level, McpServer, Message, Outcome
+    from avatar_actors.types import PermissionOption, Permit, PlanEntry, ProviderCapabilities
+    from avatar_actors.types import StallVerdict, StoredSession, ThinkingPhase, ToolStatus, Usage
+    from avatar_actors.events import ActivityEvent, AvatarEvent, ContextEvent, ContinuityEvent
+    from avatar_actors.events import CostEvent, DiagnosticEvent, EngineStateEvent, ErrorEvent
+    from avatar_actors.events import EventsLostEvent, PermissionClosedEvent, PermissionEvent
+    from avatar_actors.events import PlanEvent, SessionInfoEvent, StallEvent, StateEvent
+    from avatar_actors.events import SupervisionEvent, TextEvent, ThinkingEvent, ToolEvent
+    from avatar_actors.events import TurnEndedEvent, TurnStartedEvent, UnrecognisedEvent
+    from avatar_actors.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin
+    from avatar_actors.errors import AgentNotFound, AgentRefused, AvatarDown, AvatarError
+    from avatar_actors.errors import AvatarStartError, ResumeRefused, SettingsError, UnknownRequest
+    from avatar_actors.errors import Unsupported, WireBroken
+    from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+    from avatar_actors.providers.acp import acp_provider
+    # fmt: on
+
+__version__ = "0.2.0"
+
+# Where the names are.
+_ROOMS = (
+    "runtime", "handle", "turn", "subscription", "settings", "tool_policy", "types", "events",
+    "errors", "providers.provider", "providers.acp",
+)  # fmt: skip
+
+# fmt: off
+__all__ = [
+    "ActivityEvent", "ActivityStatus", "AgentDeaf", "AgentDied", "AgentError", "AgentNeedsLogin",
+    "AgentNotFound", "AgentRefused", "Attachment", "Avatar", "AvatarDown", "AvatarError",
+    "AvatarEvent", "AvatarOptions", "AvatarSettings", "AvatarStartError", "BridgeResponse",
+    "BridgeState", "Budget", "CancelResult", "Choice", "ContextEvent", "Continuity",
+    "ContinuityEvent", "CostEvent", "CostSource", "DiagnosticEvent", "EngineState",
+    "EngineStateEvent", "ErrorEvent", "Escalation", "EventStream", "EventsLostEvent",
+    "HealthStatus", "LaunchPlan", "Level", "McpServer", "Message", "Outcome",
+    "PermissionClosedEvent", "PermissionEvent", "PermissionMode", "PermissionOption", "Permit",
+    "Place", "PlanEntry", "PlanEvent", "Provider", "ProviderCapabilities", "RateLimit", "Restarts",
+    "ResumeRefused", "Runtime", "SessionInfoEvent", "SettingsError", "StallEvent", "StallVerdict",
+    "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent", "ThinkingEvent",
+    "ThinkingPhase", "Timeouts", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn", "TurnEndedEvent",
+    "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy",
+    "WireBroken", "__version__", "acp_provider", "open_avatar", "open_runtime",
+]
+# fmt: on
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        from importlib import import_module  # noqa: PLC0415 - only who uses a name pays for it
+
+        for room in _ROOMS:
+            module = import_module(f"avatar_actors.{room}")
+            if hasattr(module, name):
+                found: object = getattr(module, name)
+                globals()[name] = found
+                return found
+    raise AttributeError(f"module 'avatar_actors' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

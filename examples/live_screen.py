@@ -56,7 +56,7 @@ class LiveScreen:
         """Hide the cursor and the keys that are typed; give both back whatever happens."""
         self._write(HIDE_CURSOR)
         try:
-            with _keys_not_echoed():
+            with keys_not_echoed():
                 yield
         finally:
             self._write(SHOW_CURSOR)
@@ -68,7 +68,7 @@ class LiveScreen:
 
 
 @contextmanager
-def _keys_not_echoed() -> Generator[None]:
+def keys_not_echoed() -> Generator[None]:
     """A pressed Enter would move the picture by a line."""
     if sys.platform == "win32" or sys.stdin is None or not sys.stdin.isatty():
         yield

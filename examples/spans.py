@@ -50,7 +50,7 @@ def clipped(line: Line, width: int) -> Line:
     kept: list[Span] = []
     room = max(0, width - 1)
     for span in line:
-        text = _head(span.text, room)
+        text = head(span.text, room)
         kept.append(Span(text, span.ink))
         room -= columns(text)
         if text != span.text:
@@ -74,7 +74,8 @@ def writable(text: str, encoding: str) -> str:
     return text.encode(encoding, "replace").decode(encoding)
 
 
-def _head(text: str, room: int) -> str:
+def head(text: str, room: int) -> str:
+    """As much of the beginning as fits."""
     for end, char in enumerate(text):
         room -= _columns_of(char)
         if room < 0:

@@ -118,7 +118,8 @@ class MailboxSpec:
         _check_type("MailboxSpec.overflow", self.overflow, Overflow)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# No slots: with them `ChildSpec[M](…)` is a TypeError, a fault of dataclasses up to Python 3.12.
+@dataclass(frozen=True, eq=False)
 class ChildSpec(Generic[M]):
     """An actor as a child: `actor` is an async function of its inbox, called anew for each life.
 

@@ -1,19 +1,21 @@
 """Every Python block of the pages runs, in order and in one namespace per page.
 
 A ```text block right below a ```python block is what that one prints. Each `trio.run(main)` gets a
-virtual clock here: a sleep takes no time, and a slow machine cannot change what is printed.
+virtual clock here: a sleep takes no time, and a slow machine cannot change what is printed. Where
+an avatar is opened there are real processes, so the time is real too, and limited.
 """
 
 import io
 import re
-from collections.abc import Iterator
-from contextlib import redirect_stdout
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 from trio.testing import MockClock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +23,8 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 PLAIN_RUN = re.compile(r"\btrio\.run\((\w+)\)")
+OPENS_AVATARS = re.compile(r"\bopen_(?:avatar|runtime)\(")
+PATIENCE = 60.0
 LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
 
@@ -47,10 +51,12 @@ def snippets(text: str) -> Iterator[Snippet]:
 
 def run(page: str, snippet: Snippet, namespace: dict[str, Any]) -> str:
     """What the snippet prints; a traceback shows its line in the page."""
-    text = PLAIN_RUN.sub(r"trio.run(\1, clock=virtual_clock())", snippet.code)
+    is_real = OPENS_AVATARS.search(snippet.code) is not None
+    instead = r"trio.run(in_time, \1)" if is_real else r"trio.run(\1, clock=virtual_clock())"
+    text = PLAIN_RUN.sub(instead, snippet.code)
     code = compile("\n" * (snippet.line - 1) + text, page, "exec")
     printed = io.StringIO()
-    with redirect_stdout(printed):
+    with chdir(ROOT), redirect_stdout(printed):
         exec(code, namespace)
     return printed.getvalue()
 
@@ -59,13 +65,22 @@ def virtual_clock() -> MockClock:
     return MockClock(autojump_threshold=0)
 
 
+async def in_time(main: Callable[[], Awaitable[None]]) -> None:
+    with trio.fail_after(PATIENCE):
+        await main()
+
+
+def fresh_namespace() -> dict[str, Any]:
+    return {"__name__": "__main__", "virtual_clock": virtual_clock, "in_time": in_time}
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_snippets_run_and_print_what_the_page_says(path: Path) -> None:
-    namespace: dict[str, Any] = {"__name__": "__main__", "virtual_clock": virtual_clock}
+    namespace = fresh_namespace()
     for snippet in snippets(path.read_text("utf-8")):
         printed = run(str(path), snippet, namespace)
         if snippet.prints is not None:
@@ -94,13 +109,24 @@ def test_every_page_of_the_documentation_is_found_from_the_readme() -> None:
     assert sorted(map(name_of, set(PAGES) - reached)) == []
 
 
-def test_the_readme_shows_the_example_shop() -> None:
-    shown = next(snippets((ROOT / "README.md").read_text("utf-8"))).code
-    shop = (ROOT / "examples" / "shop.py").read_text("utf-8")
-    program = shop.partition('"""\n\n')[2]
+@pytest.mark.parametrize(("place", "name"), [(0, "hello_avatar"), (1, "shop")])
+def test_the_readme_shows_the_examples(place: int, name: str) -> None:
+    shown = list(snippets((ROOT / "README.md").read_text("utf-8")))[place].code
+    example = (ROOT / "examples" / f"{name}.py").read_text("utf-8")
+    program = example.partition('"""\n\n')[2]
     assert shown == program.replace(
         'if __name__ == "__main__":\n    trio.run(main)', "trio.run(main)"
     )
+
+
+def test_the_readme_quotes_what_its_first_program_prints() -> None:
+    page = (ROOT / "README.md").read_text("utf-8")
+    first = next(snippets(page))
+    printed = iter(run("README.md", first, fresh_namespace()).splitlines())
+    after = page[page.index(first.code) + len(first.code) :].partition("```text\n")[2]
+    quoted = after.partition("```")[0].splitlines()
+    # In this order; what stands between them is left out.
+    assert [line for line in quoted if line not in printed] == []
 
 
 def test_snippet_with_other_output_than_the_page_says_is_found() -> None:

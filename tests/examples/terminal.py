@@ -131,13 +131,16 @@ def set_size(terminal: int, columns: int, rows: int) -> None:
 
 @contextlib.contextmanager
 def demo_in_terminal(
-    *options: str, size: tuple[int, int] = (80, 24), **environment: str
+    *options: str,
+    size: tuple[int, int] = (80, 24),
+    program: str = "examples.supervision_demo",
+    **environment: str,
 ) -> Generator[Program]:
     """Start the demo; whatever happens, it is gone at the end of the block."""
     master, slave = pty.openpty()
     set_size(slave, *size)
     process = subprocess.Popen(
-        [sys.executable, "-m", "examples.supervision_demo", *options],
+        [sys.executable, "-m", program, *options],
         cwd=ROOT,
         env={**os.environ, "TERM": "xterm", "NO_COLOR": "", **environment},
         stdin=slave,

@@ -47,6 +47,10 @@ def test_the_defaults_are_otps() -> None:
     assert spec.register is None
 
 
+def test_a_spec_may_name_its_messages() -> None:
+    assert ChildSpec[object]("idle", idle).name == "idle"
+
+
 def test_the_defaults_of_a_supervisor_are_otps() -> None:
     spec = SupervisorSpec("shop")
     assert spec.strategy is Strategy.ONE_FOR_ONE

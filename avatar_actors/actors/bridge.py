@@ -1,0 +1,268 @@
+"""The bridge: one wire, one turn at a time; commands to bytes and bytes to facts.
+
+It has two tasks: one hears what the agent says, one takes commands. So no command, an interrupt
+least of all, queues behind data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn, TypeAlias
+
+import trio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from avatar_actors import conversation, errors, messages
+from avatar_actors import session_messages as inner
+from avatar_actors.connection import (
+    Calls,
+    Links,
+    Opening,
+    cause_of_death,
+    continuity_of,
+    end_session,
+    refusal_of,
+    without_secrets,
+)
+from avatar_actors.events import (
+    AvatarEvent,
+    CostEvent,
+    TextEvent,
+)
+from avatar_actors.types import Continuity
+from avatar_actors.wire import commands, facts
+from avatar_actors.wire.wire import Wire
+from supervisors import Address, Inbox, MailboxFull, Reply
+
+Heard: TypeAlias = trio.MemoryReceiveChannel[bytes | inner.StreamEnded]
+
+
+_NOT_RESUMED = frozenset({Continuity.NEW, Continuity.FRESH})
+
+
+class _Turn(Struct):
+    turn_id: int
+    reply: Reply[messages.TurnEnding]
+    wish: conversation.EndWish | None = None
+
+
+async def bridge(
+    inbox: Inbox[inner.BridgeMessage],
+    wire: Wire,
+    heard: Heard,
+    links: Links,
+    opening: Opening,
+) -> None:
+    """Ready when the agent's session is open; ends, as a crash, when the agent does."""
+    async with trio.open_nursery() as nursery:
+        speaker = _Speaker(wire, links, opening, inbox.address, nursery)
+        nursery.start_soon(speaker.hear, heard)
+        await speaker.open()
+        inbox.ready()
+        await speaker.announce()
+        try:
+            async for message in inbox:
+                await speaker.obey(message, inbox)
+        finally:
+            with inbox.grace():
+                speaker.say_goodbye()
+
+
+class _Speaker:
+    """The state of one connection."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        links: Links,
+        opening: Opening,
+        address: Address[inner.BridgeMessage],
+        nursery: trio.Nursery,
+    ) -> None:
+        self._wire, self._links, self._opening = wire, links, opening
+        self._address, self._nursery = address, nursery
+        self._turn: _Turn | None = None
+        self._opened: facts.Opened | None = None
+        self._is_open = trio.Event()
+        self._calls = Calls()
+
+    @property
+    def _turn_id(self) -> int:
+        return self._turn.turn_id if self._turn is not None else 0
+
+    async def open(self) -> None:
+        """Until the agent said that its session is open."""
+        await self._command(self._opening.command)
+        with trio.move_on_after(self._opening.patience):
+            await self._is_open.wait()
+            return
+        late = f"the agent did not answer its start within {self._opening.patience:g} s"
+        raise errors.AgentRefused(late, "Raise timeouts.start if it is only slow.")
+
+    async def announce(self) -> None:
+        """Tell the others that prompts are welcome."""
+        opened = self._opened
+        assert opened is not None
+        continuity = continuity_of(opened, self._opening.wish)
+        if continuity.continuity is not Continuity.NEW:
+            await self._tell(0, [continuity])
+        up = messages.SessionUp(opened.capabilities, self._links.process)
+        await self._links.tracker.tell(up)
+        ready = messages.SessionReady(
+            bridge=self._address,
+            process=self._links.process,
+            capabilities=opened.capabilities,
+            session_id=opened.session_id,
+            pid=self._opening.pid,
+        )
+        await self._links.turn_queue.tell(ready)
+
+    async def hear(self, heard: trio.MemoryReceiveChannel[bytes | inner.StreamEnded]) -> None:
+        """What the agent writes, to its end."""
+        async with heard:
+            async for item in heard:
+                if isinstance(item, bytes):
+                    await self._take(self._wire.receive(item))
+                else:
+                    await self._take(self._wire.end_of_stream())
+                    await self._mourn(item.returncode)
+        await self._mourn(None)
+
+    async def obey(self, message: inner.BridgeMessage, inbox: Inbox[inner.BridgeMessage]) -> None:
+        """One command."""
+        match message:
+            case inner.RunTurn(turn_id, text, attachments):
+                self._turn = _Turn(turn_id, inbox.defer(message))
+                await self._links.tracker.tell(messages.PromptSent(turn_id))
+                await self._command(commands.Prompt(turn_id, text, attachments))
+            case inner.SteerTurn(turn_id, text):
+                await self._command(commands.Steer(turn_id, text))
+            case inner.CancelTurn(turn_id, outcome, reason):
+                await self._cancel(turn_id, conversation.EndWish(outcome, reason))
+            case inner.Decided(answer):
+                await self._command(answer)
+            case inner.FileServed(request_id=request_id, text=text, error=error):
+                file = commands.AnswerFile(request_id=request_id, text=text, error=error)
+                await self._command(file)
+            case inner.CallAgent(action, arguments):
+                number = self._calls.add(inbox.defer(message))
+                await self._command(commands.Call(number, action, arguments))
+
+    def say_goodbye(self) -> None:
+        """As far as the protocol has words for it."""
+        self._wire.command(commands.Close())
+        self._flush()
+
+    async def _command(self, command: commands.Command) -> None:
+        await self._take(self._wire.command(command))
+
+    async def _cancel(self, turn_id: int, wish: conversation.EndWish) -> None:
+        turn = self._turn
+        if turn is None or turn.turn_id != turn_id or turn.wish is not None:
+            return
+        turn.wish = wish
+        self._nursery.start_soon(self._lose_patience, turn)
+        await self._command(commands.Cancel(turn_id))
+
+    async def _lose_patience(self, turn: _Turn) -> None:
+        await trio.sleep(self._opening.interrupt_grace)
+        if self._turn is turn and turn.wish is not None:
+            turn.reply.send(conversation.ending_unheard(turn.wish))
+            waited = f"{self._opening.interrupt_grace:g} s"
+            deaf = errors.AgentDeaf(f"the agent did not end its turn within {waited}")
+            await end_session(self._links, deaf)
+
+    async def _take(self, found: Sequence[facts.Fact]) -> None:
+        self._flush()
+        events: list[AvatarEvent] = []
+        for fact in found:
+            if type(fact) is TextEvent:
+                events.append(fact)
+            elif isinstance(fact, AvatarEvent):
+                events.append(without_secrets(fact, self._opening.redactor))
+            else:
+                await self._tell_events(events)
+                events = []
+                await self._fact(fact)
+        await self._tell_events(events)
+
+    async def _tell_events(self, events: list[AvatarEvent]) -> None:
+        if events:
+            turn_id = self._turn_id
+            await self._tell(turn_id, events)
+            for event in events:
+                if type(event) is CostEvent:
+                    await self._links.budget.tell(messages.Spent(turn_id, event.usage))
+
+    async def _tell(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
+        await self._links.tracker.tell(messages.Happened(turn_id, events))
+
+    async def _fact(self, fact: facts.Fact) -> None:
+        match fact:
+            case facts.TurnOver(turn_id=turn_id):
+                turn = self._turn
+                if turn is not None and turn.turn_id == turn_id:
+                    self._turn = None
+                    turn.reply.send(conversation.ending_of(fact, turn.wish))
+            case facts.PermissionAsked():
+                await self._ask_about(fact)
+            case facts.PermissionWithdrawn(request_id):
+                withdrawn = inner.QuestionWithdrawn(self._public_id(request_id))
+                await self._links.gatekeeper.tell(withdrawn)
+            case facts.FileWanted():
+                await self._links.clerk.tell(inner.ServeFile(fact, self._address))
+            case facts.Answered():
+                self._calls.settle(fact)
+            case facts.SessionRenamed(session_id):
+                await self._links.turn_queue.tell(messages.SessionIs(session_id))
+            case facts.Opened(capabilities=said):
+                capabilities = replace(said, containment=self._opening.containment)
+                if self._opening.wish.is_demanded and fact.continuity in _NOT_RESUMED:
+                    await self._cannot_resume(fact.why or "the agent cannot resume that session")
+                self._opened = replace(fact, capabilities=capabilities)
+                self._is_open.set()
+            case facts.OpenFailed():
+                await self._refuse(fact)
+            case facts.Broken(message):
+                broken = errors.WireBroken(self._opening.redactor.hide(message))
+                await end_session(self._links, broken)
+            case _:
+                raise AssertionError(fact)
+
+    async def _ask_about(self, asked: facts.PermissionAsked) -> None:
+        await self._tell(self._turn_id, [asked.tool])
+        request_id = self._public_id(asked.request_id)
+        question = inner.Question(request_id, self._turn_id, asked, self._address)
+        await self._links.gatekeeper.tell(question)
+
+    def _public_id(self, request_id: str) -> str:
+        # The pid makes it unique in the avatar's life: every life of the agent counts from one.
+        return f"{self._opening.pid}-{request_id}"
+
+    async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
+        message = self._opening.redactor.hide(failed.message)
+        if failed.failure is facts.OpenFailure.NO_SUCH_SESSION:
+            await self._cannot_resume(message)
+        raise refusal_of(failed, message)
+
+    async def _cannot_resume(self, why: str) -> NoReturn:
+        await self._links.turn_queue.tell(messages.ResumeImpossible(why))
+        raise errors.ResumeRefused(why)
+
+    async def _mourn(self, returncode: int | None) -> None:
+        how = await cause_of_death(self._links.stderr, returncode)
+        if self._opened is None:
+            raise errors.AgentRefused(f"the agent ended before it was ready: {how}")
+        if self._turn is not None:
+            turn, self._turn = self._turn, None
+            turn.reply.send(conversation.ending_by_death(how, turn.wish))
+        await end_session(self._links, errors.AgentDied(how, returncode))
+
+    def _flush(self) -> None:
+        data = self._wire.data_to_send()
+        if data:
+            try:
+                self._links.writer.tell_nowait(inner.Write(data))
+            except MailboxFull as error:
+                raise errors.WireBroken("the agent does not read its stdin") from error

@@ -1,0 +1,143 @@
+"""The avatar's level of the tree: the list of its actors."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import trio
+from msgspec import Struct
+
+from avatar_actors import messages
+from avatar_actors import session_messages as inner
+from avatar_actors.actors.activity_tracker import activity_tracker
+from avatar_actors.actors.budget_keeper import budget_keeper
+from avatar_actors.actors.event_hub import event_hub
+from avatar_actors.actors.gatekeeper import Rules, gatekeeper
+from avatar_actors.actors.private_dir import private_dir
+from avatar_actors.actors.rate_limiter import rate_limiter
+from avatar_actors.actors.turn_queue import turn_queue
+from avatar_actors.ending import start_error
+from avatar_actors.errors import AvatarStartError
+from avatar_actors.providers.provider import Provider
+from avatar_actors.session import Company, session_spec
+from avatar_actors.settings import AvatarSettings
+from avatar_actors.turn_runner import Links
+from supervisors import (
+    Address,
+    AutoShutdown,
+    ChildSpec,
+    Inbox,
+    Restart,
+    StartFailed,
+    Supervisor,
+    SupervisorSpec,
+    TooManyChildren,
+)
+
+M = TypeVar("M")
+
+# How long the clean-up after a failed start may take.
+_CLEAN_UP = 15.0
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """An avatar that is to be started."""
+
+    name: str
+    provider: Provider
+    settings: AvatarSettings
+    private_dir: Path
+
+
+class Actors(Struct, frozen=True, kw_only=True):
+    """The addresses that the host's handle needs."""
+
+    supervisor: Supervisor
+    hub: Address[messages.HubMessage]
+    tracker: Address[messages.TrackerMessage]
+    gatekeeper: Address[inner.GatekeeperMessage]
+    turn_queue: Address[messages.TurnMessage]
+
+
+async def start_avatar(
+    avatars: Supervisor,
+    wanted: Wanted,
+    warden: Address[inner.Lend],
+    herald: Address[messages.AvatarBorn],
+) -> Actors:
+    """Start all actors of an avatar, each ready before the next; AvatarStartError if one is not."""
+    supervisor = await _open(avatars, wanted)
+    limit = 2 * wanted.settings.timeouts.start + _CLEAN_UP
+    try:
+        with trio.move_on_after(limit):
+            return await _start_actors(supervisor, wanted, warden, herald)
+        raise AvatarStartError(f"the avatar did not start within {limit:g} s")
+    except BaseException as error:
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + _CLEAN_UP):
+            await avatars.terminate(supervisor)
+        if isinstance(error, StartFailed):
+            raise start_error(error) from error
+        raise
+
+
+async def _open(avatars: Supervisor, wanted: Wanted) -> Supervisor:
+    try:
+        # Shielded: once asked for it comes, and only who knows it can end it.
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + _CLEAN_UP):
+            return await avatars.start(_supervisor_spec(wanted))
+    except TooManyChildren as error:
+        raise AvatarStartError("the runtime is full", "Stop one, or raise max_avatars.") from error
+    raise AvatarStartError("the runtime does not answer")
+
+
+def _supervisor_spec(wanted: Wanted) -> SupervisorSpec:
+    restarts = wanted.settings.restarts
+    return SupervisorSpec(
+        wanted.name,
+        intensity=restarts.max_restarts if restarts.auto_restart else 0,
+        period=restarts.period,
+        restart=Restart.TEMPORARY,
+        auto_shutdown=AutoShutdown.ANY_SIGNIFICANT,
+    )
+
+
+async def _start_actors(
+    supervisor: Supervisor,
+    wanted: Wanted,
+    warden: Address[inner.Lend],
+    herald: Address[messages.AvatarBorn],
+) -> Actors:
+    provider, settings, start = wanted.provider, wanted.settings, supervisor.start
+    folder = partial(private_dir, path=wanted.private_dir)
+    await start(ChildSpec("private dir", folder))
+    numbering = partial(event_hub, provider=provider.name, avatar=wanted.name)
+    hub = await start(_vital("event hub", numbering))
+    await herald.tell(messages.AvatarBorn(supervisor.path, hub))
+    tracking = partial(activity_tracker, hub=hub, timeouts=settings.timeouts)
+    tracker = await start(_vital("activity tracker", tracking))
+    limiting = partial(rate_limiter, limit=settings.rate_limit)
+    limiter = await start(ChildSpec("rate limiter", limiting))
+    keeping = partial(budget_keeper, budget=settings.budget, hub=hub)
+    budget = await start(_vital("budget keeper", keeping))
+    rules = Rules(settings.permissions, settings.tools)
+    patience = settings.timeouts.permission
+    guarding = partial(gatekeeper, rules=rules, patience=patience, tracker=tracker)
+    gate = await start(_vital("gatekeeper", guarding))
+    links = Links(tracker=tracker, budget=budget, limiter=limiter, gatekeeper=gate)
+    queueing = partial(turn_queue, provider=provider.name, settings=settings, links=links)
+    queue = await start(_vital("turn queue", queueing))
+    company = Company(
+        warden=warden, hub=hub, tracker=tracker, budget=budget, gatekeeper=gate, turn_queue=queue
+    )
+    await start(session_spec(provider, settings, company, wanted.private_dir))
+    return Actors(
+        supervisor=supervisor, hub=hub, tracker=tracker, gatekeeper=gate, turn_queue=queue
+    )
+
+
+def _vital(name: str, actor: Callable[[Inbox[M]], Awaitable[None]]) -> ChildSpec[M]:
+    """An actor that holds the truth about turns: without it the avatar ends."""
+    return ChildSpec(name, actor, restart=Restart.TEMPORARY, significant=True)

@@ -1,0 +1,118 @@
+"""What a bridge is born with: whom it talks to and how its session is opened."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NoReturn
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from avatar_actors import errors, messages
+from avatar_actors import session_messages as inner
+from avatar_actors.events import (
+    AvatarEvent,
+    ContinuityEvent,
+    DiagnosticEvent,
+    UnrecognisedEvent,
+)
+from avatar_actors.processes import exit_words
+from avatar_actors.redaction import Redactor
+from avatar_actors.types import Continuity
+from avatar_actors.wire import commands, facts
+from supervisors import Address, AskFailed, Reply
+
+_FAILURES = {
+    facts.OpenFailure.NEEDS_LOGIN: errors.AgentNeedsLogin,
+    facts.OpenFailure.NOT_FOUND: errors.AgentNotFound,
+}
+
+
+class Links(Struct, frozen=True, kw_only=True):
+    """Whom a bridge talks to."""
+
+    tracker: Address[messages.TrackerMessage]
+    budget: Address[messages.BudgetMessage]
+    gatekeeper: Address[inner.GatekeeperMessage]
+    turn_queue: Address[messages.TurnMessage]
+    process: Address[inner.ProcessMessage]
+    writer: Address[inner.Write]
+    clerk: Address[inner.ServeFile]
+    stderr: Address[inner.StderrTail]
+
+
+class Opening(Struct, frozen=True, kw_only=True):
+    """How the agent's session is to be opened."""
+
+    command: commands.Open
+    wish: messages.ResumeWish
+    pid: int
+    patience: float
+    interrupt_grace: float
+    redactor: Redactor
+    containment: str
+
+
+class Calls:
+    """Requests to the agent that wait for its answer."""
+
+    def __init__(self) -> None:
+        self._replies: dict[int, Reply[Any]] = {}
+        self._numbers = itertools.count(1)
+
+    def add(self, reply: Reply[Any]) -> int:
+        """One more, and its number."""
+        number = next(self._numbers)
+        self._replies[number] = reply
+        return number
+
+    def settle(self, answered: facts.Answered) -> None:
+        """The agent has answered."""
+        reply = self._replies.pop(answered.call_id, None)
+        if reply is not None and answered.error:
+            reply.fail(errors.Unsupported(answered.error))
+        elif reply is not None:
+            reply.send(answered.result)
+
+
+async def cause_of_death(stderr: Address[inner.StderrTail], returncode: int | None) -> str:
+    """How the agent ended, with the last it said on stderr."""
+    closed = "the agent closed its stdout"
+    how = closed if returncode is None else exit_words(returncode)
+    try:
+        tail = await stderr.ask(inner.StderrTail(), timeout=1)
+    except AskFailed:
+        return how
+    return "\n".join([how, *tail[-5:]])
+
+
+def continuity_of(opened: facts.Opened, wish: messages.ResumeWish) -> ContinuityEvent:
+    """What the agent remembers, by what was wished and what it said."""
+    continuity, why = opened.continuity, opened.why
+    if wish.continuity is not Continuity.NEW and continuity is Continuity.NEW:
+        continuity, why = Continuity.FRESH, wish.lost or "the agent started a new session"
+    return ContinuityEvent(
+        continuity=continuity, session_id=opened.session_id, why=why or wish.lost
+    )
+
+
+async def end_session(links: Links, error: errors.AgentError) -> NoReturn:
+    """Tell who outlives the session why it ends, and end it."""
+    returncode = error.returncode if isinstance(error, errors.AgentDied) else None
+    await links.tracker.tell(messages.SessionDown(has_died=True))
+    await links.turn_queue.tell(messages.SessionLost(str(error), returncode, has_died=True))
+    raise error
+
+
+def refusal_of(failed: facts.OpenFailed, message: str) -> errors.AvatarStartError:
+    """The error for an agent that opened no session."""
+    return _FAILURES.get(failed.failure, errors.AgentRefused)(message, failed.advice)
+
+
+def without_secrets(event: AvatarEvent, redactor: Redactor) -> AvatarEvent:
+    """Hides them in remarks, not in what the agent says or does: that is the host's to see."""
+    if isinstance(event, DiagnosticEvent):
+        return replace(event, message=redactor.hide(event.message))
+    if isinstance(event, UnrecognisedEvent):
+        return replace(event, raw=redactor.hide(event.raw))
+    return event

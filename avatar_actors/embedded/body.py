@@ -1,0 +1,17 @@
+"""What of this process a step can touch."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from avatar_actors.embedded.life import Life
+    from avatar_actors.embedded.pipes import Ears, Output
+
+
+class Body:
+    """Its life, its voice and its ears."""
+
+    def __init__(self, life: Life, output: Output, ears: Ears) -> None:
+        self.life = life
+        self.output = output
+        self.ears = ears

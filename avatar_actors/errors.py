@@ -1,0 +1,84 @@
+"""What is raised, as one tree.
+
+AvatarError
+├─ SettingsError             the host's: a setting that cannot work
+├─ AvatarStartError          the avatar could not start; `advice` says what to do
+│  ├─ AgentNotFound          the executable is missing or cannot be run
+│  ├─ AgentNeedsLogin        the agent wants authentication first
+│  └─ AgentRefused           the agent answered its start with an error, or not in time
+├─ AvatarDown                the avatar has stopped or gave up; `reason` says why
+├─ UnknownRequest            no such permission request, activity or session
+├─ Unsupported               this agent cannot do that
+└─ AgentError                inside the session; ends it, and the supervisor decides
+   ├─ AgentDied              the process ended or closed its output
+   ├─ AgentDeaf              an interrupt was not acknowledged in time
+   ├─ ResumeRefused          the stored session cannot be resumed by this process
+   └─ WireBroken             what it speaks is not the protocol any more
+"""
+
+from __future__ import annotations
+
+
+class AvatarError(Exception):
+    """The root of this package's errors."""
+
+
+class SettingsError(AvatarError, ValueError):
+    """A setting that cannot work."""
+
+
+class AvatarStartError(AvatarError):
+    """The avatar could not start. `advice` says what to do about it."""
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(f"{message}\n{advice}" if advice else message)
+        self.message = message
+        self.advice = advice
+
+
+class AgentNotFound(AvatarStartError):
+    """The agent's executable is missing or cannot be run."""
+
+
+class AgentNeedsLogin(AvatarStartError):
+    """The agent wants authentication first."""
+
+
+class AgentRefused(AvatarStartError):
+    """The agent answered its start with an error, or not in time."""
+
+
+class AvatarDown(AvatarError):
+    """The avatar has stopped or gave up."""
+
+
+class UnknownRequest(AvatarError, LookupError):
+    """No such permission request, activity or session."""
+
+
+class Unsupported(AvatarError):
+    """This agent cannot do that."""
+
+
+class AgentError(AvatarError):
+    """Ends a session from inside; the supervisor decides what comes next."""
+
+
+class AgentDied(AgentError):
+    """The agent's process ended, or closed its output. `returncode` is None while it lives."""
+
+    def __init__(self, message: str, returncode: int | None = None) -> None:
+        super().__init__(message)
+        self.returncode = returncode
+
+
+class AgentDeaf(AgentError):
+    """An interrupt was not acknowledged in time."""
+
+
+class ResumeRefused(AgentError):
+    """The stored session cannot be resumed by this process; the next one starts afresh."""
+
+
+class WireBroken(AgentError):
+    """What the agent speaks is not the protocol any more."""

@@ -1,0 +1,258 @@
+"""The handle that a host holds of an avatar."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from enum import Enum
+from typing import Any, TypeVar
+
+import msgspec
+
+from avatar_actors import messages
+from avatar_actors import session_messages as inner
+from avatar_actors.avatar import Actors
+from avatar_actors.cancelling import stop_activity
+from avatar_actors.ending import reason_of
+from avatar_actors.errors import (
+    AvatarDown,
+    SettingsError,
+    UnknownRequest,
+)
+from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
+from avatar_actors.resuming import switch_session
+from avatar_actors.settings import AvatarSettings, WhileBusy
+from avatar_actors.subscription import EventStream
+from avatar_actors.turn import Desk, Turn
+from avatar_actors.types import (
+    Attachment,
+    BridgeResponse,
+    CancelResult,
+    HealthStatus,
+    JsonObject,
+    Message,
+    Permit,
+    ProviderCapabilities,
+    StoredSession,
+)
+from supervisors import (
+    Address,
+    AskFailed,
+    MailboxFull,
+    Monitor,
+    Phase,
+    Request,
+    Supervisor,
+)
+
+R = TypeVar("R")
+
+
+class Escalation(Enum):
+    """Whether cancelling an activity may end the whole turn."""
+
+    NEVER = "never"
+    TURN = "turn"
+
+
+class Avatar:
+    """One agent, supervised. All methods are for tasks of the trio loop that it runs in."""
+
+    def __init__(
+        self, name: str, settings: AvatarSettings, actors: Actors, avatars: Supervisor
+    ) -> None:
+        self.name: str = name
+        self._settings = settings
+        self._actors = actors
+        self._avatars = avatars
+        self._monitor: Monitor = actors.supervisor.monitor()
+        self._turn_ids = itertools.count(1)
+        grace = settings.timeouts.interrupt
+        hub, queue = actors.hub, actors.turn_queue
+        self._desk = Desk(hub, queue, monitor=self._monitor, interrupt_grace=grace)
+
+    def turn(
+        self,
+        prompt: str,
+        *,
+        attachments: tuple[Attachment, ...] = (),
+        while_busy: WhileBusy | None = None,
+        timeout: float | None = None,
+    ) -> Turn:
+        """A turn for this prompt: `async with` it, read its events, look at its outcome."""
+        return self._turn(self._submission(prompt, attachments, while_busy, timeout))
+
+    stream = turn
+
+    async def chat(
+        self,
+        prompt: str,
+        *,
+        attachments: tuple[Attachment, ...] = (),
+        while_busy: WhileBusy | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - it ends the turn, not this call
+    ) -> BridgeResponse:
+        """The whole answer. Cancelling this call interrupts the turn."""
+        submission = self._submission(prompt, attachments, while_busy, timeout)
+        async with self._turn(submission, (TurnEndedEvent,)) as turn:
+            return await turn.wait()
+
+    async def interrupt(self) -> bool:
+        """End the present turn; False if there is none."""
+        return await self._end_turn(0)
+
+    async def cancel_activity(
+        self, activity_id: str, escalation: Escalation = Escalation.NEVER
+    ) -> CancelResult:
+        """Stop one tool or task: by the protocol, else by its processes, else with its turn."""
+        activity = await self._ask(self._actors.tracker, messages.FindActivity(activity_id))
+        if activity is None:
+            raise UnknownRequest(f"no activity {activity_id!r} is known")
+        if not activity.is_cancellable:
+            return CancelResult.ALREADY_DONE
+        if activity.activity_type == "turn":
+            was_there = await self._end_turn(activity.turn_id)
+            return CancelResult.STOPPED if was_there else CancelResult.ALREADY_DONE
+        try:
+            if await stop_activity(await self._session(), activity):
+                return CancelResult.STOPPED
+        except AskFailed:
+            return CancelResult.ALREADY_DONE
+        if escalation is Escalation.TURN and await self._end_turn(activity.turn_id):
+            return CancelResult.ESCALATED
+        return CancelResult.UNSUPPORTED
+
+    async def activities(self) -> tuple[ActivityEvent, ...]:
+        """What runs now: the turn, its tools, sub-agents, background tasks."""
+        return await self._ask(self._actors.tracker, messages.ListActivities())
+
+    async def answer(
+        self,
+        request_id: str,
+        permit: Permit,
+        *,
+        option_id: str = "",
+        message: str = "",
+        updated_input: JsonObject | None = None,
+    ) -> None:
+        """Answer a PermissionEvent; UnknownRequest when it is no longer open."""
+        answer = inner.AnswerQuestion(
+            request_id=request_id,
+            permit=permit,
+            option_id=option_id,
+            message=message,
+            updated_input=updated_input,
+        )
+        await self._ask(self._actors.gatekeeper, answer)
+
+    @asynccontextmanager
+    async def events(
+        self, *kinds: type[AvatarEvent], capacity: int = 4096
+    ) -> AsyncGenerator[EventStream]:
+        """Subscribe to what happens from now on, of these kinds and their children, or of all."""
+        stream = EventStream(kinds=kinds, capacity=capacity)
+        try:
+            await self._ask(self._actors.hub, messages.Subscribe(stream))
+            yield stream
+        finally:
+            stream.close()
+            with suppress(MailboxFull):
+                self._actors.hub.tell_nowait(messages.Unsubscribe(stream))
+
+    async def history(self) -> tuple[Message, ...]:
+        """What was said, in whole pairs of prompt and answer."""
+        return await self._ask(self._actors.turn_queue, messages.GetHistory())
+
+    async def clear_history(self) -> None:
+        """Forget it; the agent does not."""
+        await self._ask(self._actors.turn_queue, messages.ClearHistory())
+
+    async def capabilities(self) -> ProviderCapabilities:
+        """What the agent said it can do, when it started."""
+        return (await self._session()).capabilities
+
+    async def health(self) -> HealthStatus:
+        """How it does."""
+        return await self._ask(self._actors.turn_queue, messages.GetHealth())
+
+    async def sessions(self) -> tuple[StoredSession, ...]:
+        """The stored sessions that the agent tells of; Unsupported where it does not."""
+        rows = await self.call("list_sessions")
+        return msgspec.convert(rows, tuple[StoredSession, ...])
+
+    async def resume(self, session_id: str) -> None:
+        """Go on with a stored session: the agent is restarted for it, its turn cancelled.
+
+        AvatarStartError if that cannot be; the avatar then goes on with a fresh session.
+        """
+        await self._ask(self._actors.turn_queue, messages.ResumeThis(session_id))
+        await switch_session(self._actors, self._settings.timeouts, self.stop)
+
+    async def call(self, action: str, arguments: JsonObject | None = None) -> Any:
+        """Any other request of the agent's protocol, as `set_model` or `raw:session/fork`."""
+        session = await self._session()
+        return await self._ask(session.bridge, inner.CallAgent(action, arguments or {}))
+
+    async def stop(self) -> None:
+        """End it: its turns as cancelled, its process tree, its files. Twice is once."""
+        await self.close_down("the avatar was stopped")
+        await self._avatars.terminate(self._actors.supervisor)
+
+    async def close_down(self, reason: str) -> None:
+        """Take no more prompts and end the turns: the first step of a stop."""
+        with suppress(AskFailed):
+            await self._actors.turn_queue.ask(messages.CloseDown(reason))
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it has stopped or given up."""
+        return self._actors.supervisor.phase in {Phase.STOPPED, Phase.GONE}
+
+    async def wait(self) -> None:
+        """Until it has stopped; AvatarDown with the reason if it gave up."""
+        down = await self._monitor.down()
+        reason = reason_of(down)
+        if reason:
+            raise AvatarDown(f"{self.name} has ended: {reason}")
+
+    def _submission(
+        self,
+        prompt: str,
+        attachments: tuple[Attachment, ...],
+        while_busy: WhileBusy | None,
+        timeout: float | None,
+    ) -> messages.Submission:
+        limit = self._settings.timeouts.turn if timeout is None else timeout
+        if not limit > 0:
+            raise SettingsError(f"timeout must be a number of seconds above 0; got {timeout!r}")
+        return messages.Submission(
+            turn_id=next(self._turn_ids),
+            text=prompt,
+            attachments=attachments,
+            while_busy=while_busy or self._settings.while_busy,
+            timeout=limit,
+        )
+
+    def _turn(
+        self, submission: messages.Submission, kinds: tuple[type[AvatarEvent], ...] = ()
+    ) -> Turn:
+        return Turn(self._desk, submission, EventStream(submission.turn_id, kinds))
+
+    async def _session(self) -> messages.SessionReady:
+        session = await self._ask(self._actors.turn_queue, messages.CurrentSession())
+        if session is None:
+            raise AvatarDown(f"{self.name} has no session now; it is being restarted")
+        return session
+
+    async def _end_turn(self, turn_id: int) -> bool:
+        return await self._ask(self._actors.turn_queue, messages.Interrupt(turn_id))
+
+    async def _ask(self, actor: Address[Any], request: Request[R]) -> R:
+        try:
+            return await actor.ask(request)
+        except AskFailed as error:
+            if self.is_down:
+                await self.wait()
+                raise AvatarDown(f"{self.name} was stopped") from error
+            raise AvatarDown(f"{self.name}: {error}") from error

@@ -1,0 +1,71 @@
+"""How a life of the agent is launched: its command, its environment, its private files."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+import trio
+from msgspec import Struct
+
+from avatar_actors.messages import ResumeWish
+from avatar_actors.processes import Launch
+from avatar_actors.providers.provider import Place, Provider
+from avatar_actors.redaction import Redactor
+from avatar_actors.settings import AvatarSettings
+
+# What the agent gets of our environment without being named by its provider.
+_HARMLESS = (
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TZ", "TMPDIR",
+    "XDG_*", "SSL_CERT_*", "NODE_EXTRA_CA_CERTS", "*_proxy", "*_PROXY", "LD_LIBRARY_PATH",
+)  # fmt: skip
+_SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*CREDENTIAL*", "*AUTH*")
+
+
+class Launcher(Struct, frozen=True):
+    """Knows what the agent is and what the host wished."""
+
+    provider: Provider
+    settings: AvatarSettings
+    private_dir: Path
+
+    async def prepare(self, wish: ResumeWish) -> Launch:
+        """The launch of the next life; its private files are written."""
+        place = Place(
+            private_dir=self.private_dir, session_id=str(uuid.uuid4()), resume=wish.session_id
+        )
+        plan = self.provider.plan(self.settings, place)
+        if plan.files:  # a thread costs a millisecond or two of every restart
+            await trio.to_thread.run_sync(_write_files, self.private_dir, plan.files)
+        return Launch(
+            argv=plan.argv,
+            cwd=str(self.settings.working_dir),
+            env={**self._passed(), **plan.env, **self.settings.env},
+        )
+
+    def redactor(self) -> Redactor:
+        """Hides the values that must never be shown."""
+        env = {**self._passed(), **self.settings.env}
+        values = [value for name, value in env.items() if _is_like(name.upper(), _SECRET)]
+        for server in self.settings.mcp_servers:
+            values += [*server.env.values(), *server.headers.values()]
+        return Redactor(values)
+
+    def _passed(self) -> dict[str, str]:
+        patterns = (*_HARMLESS, *self.provider.passes)
+        return {name: value for name, value in os.environ.items() if _is_like(name, patterns)}
+
+
+def _write_files(directory: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(text, "utf-8")
+
+
+def _is_like(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,300 @@
+"""The messages between the actors of an avatar; those of a session are in session_messages.py.
+
+prompt    avatar ─▶ turn queue ─▶ budget keeper, rate limiter ─▶ bridge ─▶ stdin writer
+events    stdout reader ─▶ bridge ─▶ activity tracker ─▶ event hub ─▶ subscribers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec import Struct
+
+from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
+from avatar_actors.settings import WhileBusy
+from avatar_actors.subscription import EventStream
+from avatar_actors.types import (
+    Attachment,
+    Continuity,
+    HealthStatus,
+    Message,
+    Outcome,
+    ProviderCapabilities,
+    Usage,
+)
+from supervisors import Address, Request
+
+if TYPE_CHECKING:
+    from avatar_actors.session_messages import BridgeMessage, ProcessMessage
+
+# To the event hub.
+
+
+class Publish(Struct, frozen=True):
+    """Number these events of one turn (0: of none) and hand them to the subscribers."""
+
+    turn_id: int
+    events: Sequence[AvatarEvent]
+
+
+class Subscribe(Struct, Request[None], frozen=True):
+    """Fill this stream from now on, to the end of the hub. Answered once it does."""
+
+    stream: EventStream
+
+
+class Unsubscribe(Struct, frozen=True):
+    """Fill it no longer."""
+
+    stream: EventStream
+
+
+HubMessage: TypeAlias = Publish | Subscribe | Unsubscribe
+
+# To the activity tracker, which passes on what it is told to the event hub.
+
+
+class Happened(Struct, frozen=True):
+    """This came from the agent, in this order."""
+
+    turn_id: int
+    events: Sequence[AvatarEvent]
+
+
+class BeginTurn(Struct, frozen=True):
+    """A prompt's turn has come."""
+
+    turn_id: int
+    prompt: str
+
+
+class PromptSent(Struct, frozen=True):
+    """From now on the agent may have read the prompt."""
+
+    turn_id: int
+
+
+class WasSent(Struct, Request[bool], frozen=True):
+    """Whether the agent may have read the prompt of this turn."""
+
+    turn_id: int
+
+
+class TurnEnding(Struct, frozen=True, kw_only=True):
+    """How a turn ended, as far as its end is known to who ended it."""
+
+    outcome: Outcome
+    reason: str = ""
+    stop_reason: str = ""
+    usage: Usage | None = None
+
+
+class EndTurn(Struct, Request[TurnEndedEvent], frozen=True):
+    """Close the turn's account: everything of it is told before its TurnEndedEvent."""
+
+    turn_id: int
+    ending: TurnEnding
+    session_id: str = ""
+
+
+class SessionUp(Struct, frozen=True):
+    """The agent is there; its process can be asked for its vitals."""
+
+    capabilities: ProviderCapabilities
+    process: Address[ProcessMessage]
+
+
+class SessionDown(Struct, frozen=True):
+    """The agent's process is gone: it died, or we ended it."""
+
+    has_died: bool
+
+
+class FindActivity(Struct, Request[ActivityEvent | None], frozen=True):
+    """What is known of an activity."""
+
+    activity_id: str
+
+
+class ListActivities(Struct, Request[tuple[ActivityEvent, ...]], frozen=True):
+    """What runs now."""
+
+
+TrackerMessage: TypeAlias = (
+    Happened
+    | BeginTurn
+    | PromptSent
+    | WasSent
+    | EndTurn
+    | SessionUp
+    | SessionDown
+    | FindActivity
+    | ListActivities
+)
+
+# To the rate limiter.
+
+
+class Acquire(Struct, Request[None], frozen=True):
+    """Answered when this ticket's turn has come."""
+
+    ticket: int
+
+
+class GiveBack(Struct, frozen=True):
+    """The owner of this ticket left: its place, or its token, is free again."""
+
+    ticket: int
+
+
+LimiterMessage: TypeAlias = Acquire | GiveBack
+
+# To the budget keeper.
+
+
+class MayRun(Struct, Request[str], frozen=True):
+    """Answered with the reason why not, or with nothing."""
+
+    turn_id: int
+    turn_queue: Address[TurnMessage]
+
+
+class Spent(Struct, frozen=True):
+    """What a turn has used up to now."""
+
+    turn_id: int
+    usage: Usage
+
+
+class TotalSpent(Struct, Request[Usage], frozen=True):
+    """What was used in this avatar's life."""
+
+
+BudgetMessage: TypeAlias = MayRun | Spent | TotalSpent
+
+# To the turn queue.
+
+
+class Submission(Struct, frozen=True, kw_only=True):
+    """A prompt that waits for its turn."""
+
+    turn_id: int
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    while_busy: WhileBusy = WhileBusy.QUEUE
+    timeout: float
+
+
+class Submit(Struct, frozen=True):
+    """Give this prompt its turn; its TurnEndedEvent tells the rest."""
+
+    submission: Submission
+
+
+class Interrupt(Struct, Request[bool], frozen=True):
+    """End this turn, or the present one (0). Answered with whether there was one to end."""
+
+    turn_id: int
+    outcome: Outcome = Outcome.CANCELLED
+    reason: str = "interrupted"
+
+
+class CloseDown(Struct, Request[None], frozen=True):
+    """Take no more prompts, end those that wait and the one that runs."""
+
+    reason: str
+
+
+class SessionStarting(Struct, frozen=True):
+    """A process for the agent is being started."""
+
+
+class SessionReady(Struct, frozen=True, kw_only=True):
+    """The agent takes prompts."""
+
+    bridge: Address[BridgeMessage]
+    process: Address[ProcessMessage]
+    capabilities: ProviderCapabilities
+    session_id: str
+    pid: int
+
+
+class SessionLost(Struct, frozen=True):
+    """The session has ended; if it died, the supervisor decides whether another comes."""
+
+    why: str
+    returncode: int | None
+    has_died: bool
+
+
+class SessionIs(Struct, frozen=True):
+    """The agent's session has this id now."""
+
+    session_id: str
+
+
+class ResumeImpossible(Struct, frozen=True):
+    """The stored session cannot be taken up again; start the next life afresh."""
+
+    why: str
+
+
+class ResumeWish(Struct, frozen=True):
+    """What the next life should continue, or why it cannot; `is_demanded`: the host named it."""
+
+    session_id: str = ""
+    continuity: Continuity = Continuity.NEW
+    lost: str = ""
+    is_demanded: bool = False
+
+
+class WhatToResume(Struct, Request[ResumeWish], frozen=True):
+    """Asked by each new life of the agent's process."""
+
+
+class ResumeThis(Struct, Request[None], frozen=True):
+    """The next life continues this stored session."""
+
+    session_id: str
+
+
+class CurrentSession(Struct, Request[SessionReady | None], frozen=True):
+    """The session as it is now, if there is one."""
+
+
+class GetHistory(Struct, Request[tuple[Message, ...]], frozen=True):
+    """The finished turns' prompts and answers, always in whole pairs."""
+
+
+class ClearHistory(Struct, Request[None], frozen=True):
+    """Forget them."""
+
+
+class GetHealth(Struct, Request[HealthStatus], frozen=True):
+    """How the avatar does."""
+
+
+TurnNews: TypeAlias = (
+    Submit | SessionStarting | SessionReady | SessionLost | SessionIs | ResumeImpossible
+)
+TurnMessage: TypeAlias = (
+    TurnNews
+    | Interrupt
+    | CloseDown
+    | WhatToResume
+    | ResumeThis
+    | CurrentSession
+    | GetHistory
+    | ClearHistory
+    | GetHealth
+)
+
+# To the herald.
+
+
+class AvatarBorn(Struct, frozen=True):
+    """To the herald: notices about what is below `path` go to this hub."""
+
+    path: str
+    hub: Address[HubMessage]

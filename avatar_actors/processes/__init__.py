@@ -1,0 +1,37 @@
+"""Agent processes from the host's side: the warden, leases, the sweep, and a private directory."""
+
+from avatar_actors.processes.commands import end_command
+from avatar_actors.processes.errors import (
+    LeaseLost,
+    ProcessesError,
+    ScratchRefused,
+    WardenLost,
+    WardenNotStarted,
+)
+from avatar_actors.processes.launch import Ending, Launch, Proof, Vitals, exit_words
+from avatar_actors.processes.lease import Lease
+from avatar_actors.processes.pipes import PipeReader, PipeWriter
+from avatar_actors.processes.scratch import open_scratch, sweep_scratch
+from avatar_actors.processes.sweep import sweep_dead_hosts
+from avatar_actors.processes.warden_process import WardenProcess
+
+__all__ = [
+    "Ending",
+    "Launch",
+    "Lease",
+    "LeaseLost",
+    "PipeReader",
+    "PipeWriter",
+    "ProcessesError",
+    "Proof",
+    "ScratchRefused",
+    "Vitals",
+    "WardenLost",
+    "WardenNotStarted",
+    "WardenProcess",
+    "end_command",
+    "exit_words",
+    "open_scratch",
+    "sweep_dead_hosts",
+    "sweep_scratch",
+]

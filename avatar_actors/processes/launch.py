@@ -1,0 +1,67 @@
+"""What is asked of a lease and what it tells: plain data."""
+
+import enum
+import signal
+
+import msgspec
+
+
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
+    """What to run: `env` is the agent's whole environment.
+
+    `exit_grace`: seconds that tools have which outlive the agent, before they are killed.
+    `close_grace`: seconds that the whole tree has when this program is gone or let go of the lease.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: dict[str, str]
+    exit_grace: float = 0.5
+    close_grace: float = 0.5
+
+
+class Proof(enum.Enum):
+    """Who says that a lease's processes are gone."""
+
+    KEEPER = "keeper"  # its waitpid knows of nobody: exact
+    WARDEN = "warden"  # the keeper was killed; the warden ended whom it left: exact
+    SEARCH = "search"  # both were killed; nobody found who carries the lease's cookie: a search
+    NONE = "none"  # nobody says so
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """How the end of a lease went.
+
+    `left` are processes that SIGKILL did not end in time, `denied` those of them that belong to
+    another user. Both are empty when everybody is gone.
+    """
+
+    proof: Proof
+    left: tuple[int, ...] = ()
+    denied: tuple[int, ...] = ()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nobody is known to be left."""
+        return self.proof is not Proof.NONE
+
+
+class Vitals(msgspec.Struct, frozen=True, kw_only=True):
+    """How a lease's processes are: CPU seconds of all of them, the ended ones too.
+
+    `states` counts them by the letter of /proc: R runs, S sleeps, D waits for a disk, T is stopped.
+    """
+
+    cpu_seconds: float
+    processes: int
+    states: dict[str, int]
+
+
+def exit_words(returncode: int) -> str:
+    """How an agent ended, for a person."""
+    if returncode >= 0:
+        return f"the agent exited with code {returncode}"
+    try:
+        return f"the agent was killed by {signal.Signals(-returncode).name}"
+    except ValueError:
+        return f"the agent was killed by signal {-returncode}"

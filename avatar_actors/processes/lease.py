@@ -1,0 +1,211 @@
+"""A lease: the right to run one agent, and to end all that it has started."""
+
+import contextlib
+import os
+import signal
+from collections import Counter
+from types import TracebackType
+
+import trio
+
+from avatar_actors.processes.errors import LeaseLost
+from avatar_actors.processes.identity import is_dead_process, new_cookie, process_identity
+from avatar_actors.processes.keeper_report import KeeperReport
+from avatar_actors.processes.launch import Ending, Launch, Proof, Vitals
+from avatar_actors.processes.line_socket import LineSocket
+from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.pipes import PipeReader, PipeWriter
+from avatar_actors.processes.sweep import kill_listed, reap, sweep_lease
+from avatar_actors.warden import LEASE_COOKIE
+from avatar_actors.warden.order import Order, encode, pack_order
+from avatar_actors.warden.process_tree import descendants, read_stat, signal_process
+
+# A keeper that is stopped or hangs gets so many seconds beyond the grace, then it is killed; its
+# tree falls to the warden, which gets as many.
+KEEPER_PATIENCE = 3.0
+WARDEN_PATIENCE = 3.0
+# For the keeper's own way out, once it has said that all others are gone.
+FAREWELL = 1.0
+
+KILLED = -signal.SIGKILL
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class Lease:
+    """One agent's process tree, for one owner. `async with lease:` leaves nothing behind.
+
+    Whoever waits in `run`, `exited` or `end` reads what the keeper says, for all who wait, and
+    looks once a second whether the descriptors are still ours. So an owner needs no extra task, but
+    some task of it should always wait for `exited`.
+    """
+
+    def __init__(self, control: OwnedFd, stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd) -> None:
+        self.stdin = PipeWriter(stdin)
+        self.stdout = PipeReader(stdout)
+        self.stderr = PipeReader(stderr)
+        self._stdio = (stdin, stdout, stderr)
+        self._report = KeeperReport()
+        self._control = LineSocket(control, self._report.hear, self._stdio)
+        self._cookie = new_cookie()
+        self._keeper_identity: str | None = None
+        self._close_grace = 0.0
+        self._was_ordered = False
+
+    @property
+    def pid(self) -> int:
+        """The agent's pid. Only once it runs."""
+        if self._report.agent is None:
+            raise ValueError("no agent has been run in this lease")
+        return self._report.agent
+
+    @property
+    def keeper_pid(self) -> int:
+        """The pid of the keeper above the agent. Only once it runs."""
+        if self._report.keeper is None:
+            raise ValueError("no agent has been run in this lease")
+        return self._report.keeper
+
+    @property
+    def returncode(self) -> int | None:
+        """How the agent ended, as far as somebody who waits has heard of it."""
+        return self._report.exit_code
+
+    @property
+    def is_adrift(self) -> bool:
+        """Whether both wardens that stood above the keeper are dead, as far as it was heard.
+
+        The agent lives on, but if its keeper is killed too, only a search can find its processes.
+        A new lease is covered again.
+        """
+        return bool(self._report.ledger)
+
+    async def run(self, launch: Launch) -> int:
+        """Start the agent and give its pid once its program runs. To be called once.
+
+        OSError: the system refused, as it would have refused us. LeaseLost: warden or keeper died
+        first, and what they may have started dies with them: try again with a fresh lease.
+        """
+        self._close_grace = launch.close_grace
+        order = pack_order(self._order(launch))
+        self._was_ordered = True
+        try:
+            await self._control.send_all(order)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise LeaseLost("the keeper died before the agent ran") from error
+        await self._control.until(self._report.is_decided)
+        if self._report.failure is not None:
+            raise self._report.refusal(launch.argv[0], launch.cwd)
+        if self._report.agent is None:
+            raise LeaseLost("warden or keeper died before the agent ran")
+        self._keeper_identity = process_identity(self.keeper_pid)
+        return self.pid
+
+    async def exited(self) -> int:
+        """The agent's own return code, negative for a signal, as soon as it is known.
+
+        An agent whose keeper was killed counts as killed: it goes down with it.
+        """
+        await self._control.until(self._report.has_exited)
+        return KILLED if self._report.exit_code is None else self._report.exit_code
+
+    def signal(self, number: int) -> None:
+        """Signal the agent itself, if it still runs."""
+        if self._report.agent is not None:
+            self._control.say(f"signal {int(number)}")
+
+    async def end(self, grace: float) -> Ending:
+        """End the whole tree: SIGTERM now, SIGKILL after the grace; returns when nobody is left.
+
+        Bounded by itself: some seconds after the grace it returns in any case, and tells who is
+        left. A second call with a shorter grace hastens the first.
+        """
+        if self._report.agent is None:
+            # Before it is known to run, the keeper takes only an order or a hang-up.
+            self._control.hang_up()
+        else:
+            self._control.say(f"end {float(grace)!r}")
+        with trio.move_on_after(grace + KEEPER_PATIENCE):
+            await self._control.until(self._report.is_settled)
+        if not self._report.is_settled():
+            self._kill_keeper()
+            with trio.move_on_after(WARDEN_PATIENCE):
+                await self._control.until(self._report.is_settled)
+        with trio.move_on_after(FAREWELL if self._report.is_gone else 0):
+            await self._control.until(lambda: False)
+        await self._reap_adopted_keeper()
+        return await self._ending()
+
+    async def vitals(self) -> Vitals:
+        """What /proc says of the tree now; nothing where there is no /proc."""
+        await trio.lowlevel.checkpoint()
+        keeper = read_stat(self.keeper_pid)
+        below = [stat for stat in map(read_stat, descendants(self.keeper_pid)) if stat is not None]
+        ticks = sum(stat.ticks + stat.ticks_of_reaped for stat in below)
+        return Vitals(
+            cpu_seconds=(ticks + (keeper.ticks_of_reaped if keeper else 0)) / TICKS_PER_SECOND,
+            processes=len(below),
+            states=dict(Counter(stat.state for stat in below)),
+        )
+
+    async def aclose(self) -> None:
+        """End the tree with the launch's `close_grace`, also when cancelled, and close all."""
+        try:
+            limit = self._close_grace + KEEPER_PATIENCE + WARDEN_PATIENCE + FAREWELL
+            if not self._control.is_over:
+                with trio.move_on_after(limit, shield=True):
+                    await self.end(self._close_grace)
+        finally:
+            self._control.close()
+            for fd in self._stdio:
+                fd.close()
+
+    async def __aenter__(self) -> "Lease":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    def _order(self, launch: Launch) -> Order:
+        env = {**launch.env, LEASE_COOKIE: self._cookie}
+        return Order(
+            encode(launch.argv),
+            os.fsencode(launch.cwd),
+            dict(zip(encode(list(env)), encode(list(env.values())), strict=True)),
+            launch.exit_grace,
+            launch.close_grace,
+        )
+
+    async def _ending(self) -> Ending:
+        report = self._report
+        if report.is_gone:
+            return Ending(proof=Proof.WARDEN if report.is_lost else Proof.KEEPER)
+        if report.left:
+            return Ending(proof=Proof.NONE, left=report.left, denied=report.denied)
+        if report.failure is not None or not self._was_ordered:
+            return Ending(proof=Proof.KEEPER)
+        await trio.to_thread.run_sync(kill_listed, report.ledger)
+        await trio.to_thread.run_sync(sweep_lease, self._cookie)
+        return Ending(proof=Proof.SEARCH)
+
+    def _kill_keeper(self) -> None:
+        identity = self._keeper_identity
+        if identity is not None:
+            with contextlib.suppress(PermissionError):
+                signal_process(
+                    self.keeper_pid, signal.SIGKILL, lambda _pid: not is_dead_process(identity)
+                )
+
+    async def _reap_adopted_keeper(self) -> None:
+        # With its wardens dead a keeper becomes ours if we are PID 1 of a container or a subreaper.
+        keeper = self._report.keeper
+        stat = None if keeper is None else read_stat(keeper)
+        if keeper is None or stat is None or stat.parent != os.getpid():
+            return
+        with trio.move_on_after(FAREWELL):
+            while not reap(keeper):  # noqa: ASYNC110 - nobody but the kernel knows
+                await trio.sleep(0.01)

@@ -1,0 +1,115 @@
+"""The host's end of a socket on which warden or keeper say short lines.
+
+There is no task that reads all the time: whoever waits for something reads for all who wait, and
+hands on when it is cancelled. So a lease needs no nursery, and can be ended in a `finally`.
+"""
+
+import os
+import socket
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TypeAlias
+
+import trio
+
+from avatar_actors.processes.owned_fd import OwnedFd
+
+Heard: TypeAlias = Callable[[list[str]], None]
+
+# How often whoever waits looks whether the host closed our descriptors; see owned_fd.
+CHECK_SECONDS = 1.0
+
+
+class LineSocket:
+    """`heard` is called with the words of each line; `guarded` descriptors are looked after too."""
+
+    def __init__(self, fd: OwnedFd, heard: Heard, guarded: Sequence[OwnedFd] = ()) -> None:
+        self._fd = fd
+        self._heard = heard
+        self._guarded = (fd, *guarded)
+        self._rest = b""
+        self._is_being_read = False
+        self._waiting = trio.lowlevel.ParkingLot()
+        self.is_over = False
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Return once it is so, or the other side is gone."""
+        await trio.lowlevel.checkpoint()
+        while not is_so() and not self.is_over:
+            if self._is_being_read:
+                await self._waiting.park()
+                continue
+            self._is_being_read = True
+            try:
+                await self._read()
+            finally:
+                self._is_being_read = False
+                self._waiting.unpark_all()
+
+    async def send_all(self, data: bytes) -> None:
+        """Send all of it; BrokenResourceError when the other side is gone."""
+        await trio.lowlevel.checkpoint()
+        while data:
+            try:
+                data = data[os.write(self._fd.number, data) :]
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(self._fd.number)
+            except OSError as error:
+                raise trio.BrokenResourceError from error
+
+    async def send_fds(self, fds: Sequence[int]) -> None:
+        """Send one byte, and copies of the descriptors with it."""
+        await trio.lowlevel.checkpoint()
+        self._fd.check()
+        while True:
+            try:
+                with self._socket() as borrowed:
+                    socket.send_fds(borrowed, [b"L"], fds)
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(self._fd.number)
+            except OSError as error:
+                raise trio.BrokenResourceError from error
+            else:
+                return
+
+    def say(self, line: str) -> None:
+        """Send a short line now. One that finds no room, or nobody, is dropped."""
+        with suppress(OSError, trio.ClosedResourceError):
+            os.write(self._fd.number, f"{line}\n".encode())
+
+    def hang_up(self) -> None:
+        """Say nothing any more; the other side hears that, and may still speak."""
+        self._fd.check()
+        with suppress(OSError, trio.ClosedResourceError), self._socket() as borrowed:
+            borrowed.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """Close our end."""
+        self.is_over = True
+        self._fd.close()
+
+    @contextmanager
+    def _socket(self) -> Generator[socket.socket]:
+        borrowed = socket.socket(fileno=self._fd.number)
+        try:
+            yield borrowed
+        finally:
+            borrowed.detach()
+
+    async def _read(self) -> None:
+        try:
+            with trio.move_on_after(CHECK_SECONDS):
+                await trio.lowlevel.wait_readable(self._fd.number)
+            for fd in self._guarded:
+                fd.check()
+            data = os.read(self._fd.number, 65536)
+        except BlockingIOError:
+            return
+        except (OSError, trio.ClosedResourceError):
+            data = b""
+        if not data:
+            self.is_over = True
+            return
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in filter(None, lines):
+            self._heard(line.decode().split())

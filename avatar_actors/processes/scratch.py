@@ -1,0 +1,91 @@
+"""The runtime's private directory: 0700, removed at the end, swept later if its host was killed."""
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+from avatar_actors.processes.errors import ScratchRefused
+from avatar_actors.processes.identity import is_dead_process, process_identity
+from avatar_actors.processes.owned_fd import OwnedFd
+
+# A directory has this sign before its name until its host has locked it.
+UNFINISHED = "."
+UNFINISHED_SECONDS = 60.0
+
+
+@contextlib.contextmanager
+def open_scratch(place: Path | None = None) -> Generator[Path]:
+    """A new private directory `PLACE/avatar-actors-UID/PID.STARTTIME-RANDOM`, gone afterwards.
+
+    `place` is XDG_RUNTIME_DIR or the system's directory for temporary files, unless given.
+    ScratchRefused when what stands there is not safely ours.
+    """
+    parent = _own_parent(place)
+    name = f"{process_identity(os.getpid())}-{secrets.token_hex(8)}"
+    unfinished, path = parent / f"{UNFINISHED}{name}", parent / name
+    unfinished.mkdir(mode=0o700)
+    # Held as long as we live: a sweeper in another container does not see us, but the lock.
+    lock = OwnedFd(os.open(unfinished, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
+    try:
+        fcntl.flock(lock.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        unfinished.rename(path)
+        yield path
+    finally:
+        for each in (path, unfinished):
+            shutil.rmtree(each, ignore_errors=True)
+        lock.drop()
+
+
+def sweep_scratch(place: Path | None = None) -> int:
+    """Remove the directories of hosts that no longer live, and say how many."""
+    parent = _own_parent(place)
+    abandoned = [path for path in parent.iterdir() if _is_abandoned(path)]
+    for path in abandoned:
+        shutil.rmtree(path, ignore_errors=True)
+    return len(abandoned)
+
+
+def _own_parent(place: Path | None) -> Path:
+    parent = (place or _default_place()) / f"avatar-actors-{os.geteuid()}"
+    with contextlib.suppress(FileExistsError):
+        parent.mkdir(mode=0o700)
+    status = parent.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise ScratchRefused(f"{parent} is not a directory: remove it")
+    if status.st_uid != os.geteuid():
+        raise ScratchRefused(f"{parent} belongs to user {status.st_uid}, not to us")
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise ScratchRefused(f"{parent} is open to others: chmod 700 it")
+    return parent
+
+
+def _default_place() -> Path:
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    if runtime and Path(runtime).is_dir() and os.access(runtime, os.W_OK | os.X_OK):
+        return Path(runtime)
+    return Path(tempfile.gettempdir())
+
+
+def _is_abandoned(path: Path) -> bool:
+    host = path.name.removeprefix(UNFINISHED).partition("-")[0]
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        age = time.time() - os.fstat(fd).st_mtime
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(fd)
+    if path.name.startswith(UNFINISHED):
+        return age > UNFINISHED_SECONDS
+    return is_dead_process(host)

@@ -1,0 +1,125 @@
+"""The last resort: finds processes by the lease cookie in their environment, and kills them.
+
+It is for what nobody else can end any more: keeper and wardens killed together, with or without the
+host. It misses a process that cleared its environment, which is why nothing else relies on it.
+"""
+
+import contextlib
+import functools
+import os
+import signal
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from avatar_actors.processes.identity import is_dead_host, is_dead_process, process_identity
+from avatar_actors.warden import LEASE_COOKIE
+from avatar_actors.warden.process_tree import all_pids, descendants, signal_process
+
+Pids: TypeAlias = Callable[[], Iterable[int]]
+
+# Each round kills whom it finds; what forked meanwhile is found by the next. Who forks and dies all
+# the time can be missed by a round, so that one round without a find is not enough.
+MOST_ROUNDS = 50
+CLEAN_ROUNDS = 5
+# More than any kernel hands out before it begins again with the small ones.
+PIDS = 1 << 23
+
+
+def sweep_dead_hosts(among: Pids = all_pids) -> int:
+    """Kill what the leases of dead hosts left behind, and say how many. Blocks for a moment.
+
+    `among` names the processes to look at: all of them, unless somebody knows better.
+    """
+    return len(_sweep(lambda cookie: is_dead_host(cookie.partition("/")[0]), among))
+
+
+def sweep_lease(cookie: str) -> int:
+    """Kill who carries this very cookie, and say how many. Blocks for a moment."""
+    killed = _sweep(lambda found: found == cookie, all_pids)
+    for pid in killed:
+        reap(pid)
+    return len(killed)
+
+
+def kill_listed(identities: Iterable[str]) -> None:
+    """Kill those processes, known by `PID.STARTTIME`, and who stands below them."""
+    for identity in identities:
+        pid = int(identity.partition(".")[0])
+        below = descendants(pid)
+        with contextlib.suppress(PermissionError):
+            is_same = functools.partial(_is_living, identity)
+            if signal_process(pid, signal.SIGKILL, is_same):
+                kill_listed(map(process_identity, below))
+
+
+def _is_living(identity: str, _pid: int) -> bool:
+    return not is_dead_process(identity)
+
+
+def _sweep(is_wanted: Callable[[str], bool], among: Pids) -> set[int]:
+    killed: set[int] = set()
+    clean = 0
+    for _ in range(MOST_ROUNDS):
+        pids = _newest_first(among())
+        found = {pid for pid in pids if pid != os.getpid() and _kill_if(pid, is_wanted)}
+        killed |= found
+        clean = 0 if found else clean + 1
+        if clean == CLEAN_ROUNDS:
+            break
+    return killed
+
+
+def _newest_first(pids: Iterable[int]) -> list[int]:
+    """Who forks and dies all the time has moved on if its turn comes late."""
+    newest = int(Path("/proc/loadavg").read_bytes().split()[-1])
+    return sorted(pids, key=lambda pid: (newest - pid) % PIDS)
+
+
+def _kill_if(pid: int, is_wanted: Callable[[str], bool]) -> bool:
+    cookie = _cookie_of(pid)
+    if cookie is None or not is_wanted(cookie):
+        return False
+    try:
+        return signal_process(pid, signal.SIGKILL, lambda held: _cookie_of(held) == cookie)
+    except PermissionError:
+        return False
+
+
+def reap(pid: int) -> bool:
+    """Reap the process if it is our child and has ended; True when there is nothing to reap.
+
+    Orphans are ours to reap only when this program is PID 1 of its container, or a subreaper.
+    """
+    try:
+        return os.waitpid(pid, os.WNOHANG) != (0, 0)
+    except ChildProcessError:
+        return True
+
+
+def _cookie_of(pid: int) -> str | None:
+    wanted = f"{LEASE_COOKIE}=".encode()
+    for entry in _environment(pid).split(b"\0"):
+        if entry.startswith(wanted):
+            return os.fsdecode(entry.removeprefix(wanted))
+    return None
+
+
+def _environment(pid: int) -> bytes:
+    process = Path(f"/proc/{pid}")
+    environment = _read(process / "environ")
+    if environment:
+        return environment
+    # A dead main thread shows nothing, but others of the process may live.
+    try:
+        threads = list((process / "task").iterdir())
+    except OSError:
+        return b""
+    return b"\0".join(_read(thread / "environ") for thread in threads)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

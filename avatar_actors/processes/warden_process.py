@@ -1,0 +1,164 @@
+"""The host's side of the warden: starts the helper program and takes leases from it."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Literal
+
+import trio
+
+import avatar_actors
+from avatar_actors.processes.errors import WardenLost, WardenNotStarted
+from avatar_actors.processes.lease import Lease
+from avatar_actors.processes.line_socket import LineSocket
+from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.warden import LEASE_COOKIE
+from avatar_actors.warden.process_tree import read_stat, signal_process
+
+# Some 60 ms on a quiet machine.
+START_SECONDS = 30.0
+# For the helper's leave, once all leases have ended.
+LEAVE_SECONDS = 5.0
+
+ROOT = str(Path(avatar_actors.__file__).resolve().parent.parent)
+PROGRAM = (
+    "import sys; sys.path.insert(0, {root!r}); "
+    "from avatar_actors.warden.program import main; main()"
+)
+KEPT_ENVIRONMENT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH", LEASE_COOKIE)
+
+
+class WardenProcess:
+    """The one helper process and the socket to it, for one owner. Made by `open`.
+
+    `pids` are its two processes, anchor and server, as last heard of: when one of them is killed
+    the other makes it anew, and nothing is lost. `containment` says what holds agents' processes
+    together: "subreaper" is exact, "best effort" is all that systems other than Linux can do.
+    """
+
+    def __init__(self, process: trio.Process, fd: OwnedFd) -> None:
+        self._process = process
+        self._line = LineSocket(fd, self._hear)
+        self.pids: tuple[int, ...] = ()
+        self.containment: Literal["subreaper", "best effort"] = "best effort"
+
+    @classmethod
+    async def open(cls, *, python: str | None = None) -> "WardenProcess":
+        """Start the helper. `python` is for hosts whose `sys.executable` is not a Python.
+
+        WardenNotStarted when it does not come up.
+        """
+        executable = python or sys.executable
+        if not executable:
+            raise WardenNotStarted("this program does not know its Python: pass python=")
+        warden = cls(*await _start(executable))
+        try:
+            with trio.move_on_after(START_SECONDS):
+                await warden._line.until(lambda: bool(warden.pids))
+            if not warden.pids:
+                raise WardenNotStarted(f"{executable} did not run the warden: pass python=")
+        except BaseException:
+            await warden.aclose()
+            raise
+        return warden
+
+    @property
+    def pid(self) -> int:
+        """The pid of the process that was started."""
+        return self._process.pid
+
+    async def lease(self) -> Lease:
+        """A lease for one agent. WardenLost when the helper is dead; OSError when out of fds."""
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as unless_sent:
+            ends = _lease_ends(theirs, unless_sent)
+            try:
+                await self._line.send_fds([handed for _, handed in ends])
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                raise WardenLost("the warden is dead") from error
+            unless_sent.pop_all()
+        control, stdin, stdout, stderr = (mine for mine, _ in ends)
+        return Lease(control, stdin, stdout, stderr)
+
+    async def wait_lost(self) -> None:
+        """Return when the helper is dead, or the host has closed our socket to it.
+
+        Some task of the owner should always wait here: it also reaps an anchor that was killed.
+        """
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._process.wait)
+            await self._line.until(lambda: False)
+            nursery.cancel_scope.cancel()
+
+    async def aclose(self) -> None:
+        """Let the helper go, which it does after its last keeper; end the leases first."""
+        with trio.CancelScope(shield=True):
+            self._line.hang_up()
+            with trio.move_on_after(LEAVE_SECONDS):
+                await self._line.until(lambda: False)
+                await self._process.wait()
+            if self._process.returncode is None or not self._line.is_over:
+                self._kill()
+                with trio.move_on_after(LEAVE_SECONDS):
+                    await self._process.wait()
+            self._line.close()
+
+    def _hear(self, words: list[str]) -> None:
+        match words:
+            case ["serving", anchor, server, containment]:
+                self.pids = tuple(sorted({int(anchor), int(server)}))
+                self.containment = "subreaper" if containment == "subreaper" else "best effort"
+            case _:
+                pass
+
+    def _kill(self) -> None:
+        # Stopped, or held up by a keeper whose agent cannot be killed: keepers need nobody.
+        self._process.kill()
+        for pid in self.pids:
+            with contextlib.suppress(PermissionError):
+                signal_process(pid, signal.SIGKILL, self._is_in_session)
+
+    def _is_in_session(self, pid: int) -> bool:
+        stat = read_stat(pid)
+        return stat is not None and stat.session == self.pid
+
+
+async def _start(python: str) -> tuple[trio.Process, OwnedFd]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        code = PROGRAM.format(root=ROOT)
+        command = [python, "-I", "-S", "-c", code, str(theirs.fileno()), str(os.getpid())]
+        try:
+            process = await trio.lowlevel.open_process(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ},
+                pass_fds=[theirs.fileno()],
+            )
+        except OSError as error:
+            raise WardenNotStarted(f"{python}: {error.strerror}: pass python=") from error
+        return process, OwnedFd(ours.detach())
+
+
+def _lease_ends(
+    theirs: contextlib.ExitStack, ours: contextlib.ExitStack
+) -> list[tuple[OwnedFd, int]]:
+    """Our ends and the keeper's of the control socket, stdin, stdout and stderr."""
+    mine, other = socket.socketpair()
+    pairs = [(mine.detach(), other.detach())]
+    try:
+        for ours_writes in (True, False, False):
+            read, write = os.pipe()
+            pairs.append((write, read) if ours_writes else (read, write))
+    finally:
+        ends = [(OwnedFd(mine_fd), other_fd) for mine_fd, other_fd in pairs]
+        for owned, other_fd in ends:
+            ours.callback(owned.close)
+            theirs.callback(os.close, other_fd)
+    return ends

@@ -1,0 +1,117 @@
+"""Claude Code: `claude -p` with stream-json in both directions and the control protocol."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+import msgspec
+
+from avatar_actors.errors import SettingsError
+from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.types import JsonObject, McpServer
+from avatar_actors.wire.claude import ClaudeWire
+
+# --verbose: stream-json output is refused without it. --setting-sources "" and --strict-mcp-config
+# keep out the host project's CLAUDE.md, hooks, environment and MCP servers (2.1.325 would even
+# spawn the latter without asking).
+COMMAND: Final = (
+    "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
+    "--include-partial-messages", "--permission-prompt-tool", "stdio",
+    "--setting-sources", "", "--strict-mcp-config",
+)  # fmt: skip
+FLAGS: Final = {
+    "effort": "--effort",
+    "fallback_model": "--fallback-model",
+    "json_schema": "--json-schema",
+    "max_budget_usd": "--max-budget-usd",
+    "max_thinking_tokens": "--max-thinking-tokens",
+    "max_turns": "--max-turns",
+    # 2.1.325 keeps the first system prompt of a resumed session unless this is "off"; 2.1.197 does
+    # not know the flag and exits with 1, so it is sent only when asked for.
+    "system_prompt_snapshot": "--system-prompt-snapshot",
+}
+VARIABLES: Final = {
+    # Asked for, 2.1.325 runs sub-agents and commands in the foreground only.
+    "disable_background_tasks": "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
+    # Without it the call rewind_files finds nothing to go back to.
+    "file_checkpoints": "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING",
+    "max_retries": "CLAUDE_CODE_MAX_RETRIES",
+    # Lets root use the mode bypassPermissions, which exits with 1 otherwise.
+    "sandbox": "IS_SANDBOX",
+}
+ENV: Final = {
+    "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1",
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_TELEMETRY": "1",
+}
+# UNRESTRICTED is not bypassPermissions: root may not use that, and no tool policy would be asked.
+MODES: Final = {
+    PermissionMode.SAFE: "plan",
+    PermissionMode.ASK: "default",
+    PermissionMode.UNRESTRICTED: "default",
+}
+MCP_FILE: Final = "claude-mcp.json"
+PROMPT_FILE: Final = "claude-system-prompt.md"
+# One argument of a command can have 128 KiB (Linux).
+LONGEST_ARGUMENT: Final = 120_000
+# The CLI puts a socket below TMPDIR (cc-socks/<pid>.sock); its path must stay under 103 bytes.
+LONGEST_TMPDIR: Final = 78
+
+
+def claude_provider() -> Provider:
+    """Claude Code as it is installed, logged in by its owner."""
+    return Provider(
+        name="claude",
+        plan=plan,
+        wire=lambda settings: ClaudeWire(seed=secrets.token_hex(8), max_line=settings.max_line),
+        passes=(
+            "ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*",
+            "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_CLIENT_*", "CLOUD_ML_REGION", "VERTEX_REGION_*",
+        ),
+        install="npm install -g @anthropic-ai/claude-code",
+    )  # fmt: skip
+
+
+def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
+    """The command of one life. Secrets of MCP servers go by a file, not by the command line."""
+    if unknown := sorted(set(settings.options) - {*FLAGS, *VARIABLES}):
+        known = ", ".join(sorted({*FLAGS, *VARIABLES}))
+        raise SettingsError(f"claude has no option {unknown[0]!r}; there are: {known}")
+    argv = [settings.executable or "claude", *COMMAND]
+    argv += ["--resume", place.resume] if place.resume else ["--session-id", place.session_id]
+    argv += ["--permission-mode", settings.mode or MODES[settings.permissions]]
+    argv += ["--model", settings.model] if settings.model else []
+    for option, value in settings.options.items():
+        argv += [FLAGS[option], value] if option in FLAGS else []
+    if settings.tools.deny:
+        # What the CLI allows by itself (reading, searching) never reaches the gatekeeper.
+        argv += ["--disallowedTools", ",".join(settings.tools.deny)]
+    files: dict[str, str] = {}
+    if settings.mcp_servers:
+        files[MCP_FILE] = _mcp_config(settings.mcp_servers)
+        argv += ["--mcp-config", str(place.private_dir / MCP_FILE)]
+    if len(settings.system_prompt.encode()) > LONGEST_ARGUMENT:
+        files[PROMPT_FILE] = settings.system_prompt
+        argv += ["--append-system-prompt-file", str(place.private_dir / PROMPT_FILE)]
+    elif settings.system_prompt:
+        argv += ["--append-system-prompt", settings.system_prompt]
+    env = {**ENV, **{VARIABLES[k]: v for k, v in settings.options.items() if k in VARIABLES}}
+    if len(str(place.private_dir)) <= LONGEST_TMPDIR:
+        env |= {"TMPDIR": str(place.private_dir), "CLAUDE_CODE_TMPDIR": str(place.private_dir)}
+    return LaunchPlan(argv=(*argv, *settings.args), env=env, files=files)
+
+
+def _mcp_config(servers: tuple[McpServer, ...]) -> str:
+    config: dict[str, JsonObject] = {}
+    for one in servers:
+        if one.url:
+            kind = "sse" if one.transport == "sse" else "http"
+            config[one.name] = {"type": kind, "url": one.url, "headers": one.headers}
+        else:
+            config[one.name] = {"command": one.command, "args": list(one.args), "env": one.env}
+    return msgspec.json.encode({"mcpServers": config}).decode()

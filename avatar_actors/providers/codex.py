@@ -1,0 +1,112 @@
+"""Codex over ACP, by either adapter: the protocol's own people's (2.6.0) or Zed's (0.16.0)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from avatar_actors.errors import SettingsError
+from avatar_actors.providers.codex_login import auth_method, needs_own_home
+from avatar_actors.providers.options import check_options, choice
+from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.types import JsonObject
+from avatar_actors.wire.acp import AcpWire
+from avatar_actors.wire.acp_profile import AcpProfile, SystemPromptBy
+
+OPTIONS: Final = ("adapter", "approval_mode", "auth", "sandbox_mode")
+ADAPTERS: Final = ("acp", "zed")
+SANDBOX_MODES: Final = ("read-only", "workspace-write", "danger-full-access")
+APPROVAL_MODES: Final = ("untrusted", "on-request", "on-failure", "never")
+
+# Read-only is the mode that asks the host before each edit. The default of 2.6.0, `agent`, has a
+# model decide about what is asked.
+MODES: Final = {
+    ("acp", PermissionMode.SAFE): "read-only",
+    ("acp", PermissionMode.ASK): "read-only",
+    ("acp", PermissionMode.UNRESTRICTED): "workspace-write",
+    ("zed", PermissionMode.SAFE): "read-only",
+    ("zed", PermissionMode.ASK): "read-only",
+    ("zed", PermissionMode.UNRESTRICTED): "auto",
+}
+HOME: Final = "codex-home"
+# One argument of a command can have 128 KiB (Linux).
+LONGEST_ARGUMENT: Final = 120_000
+
+
+def codex_provider() -> Provider:
+    """Codex as it is installed, by the adapter that the option `adapter` names."""
+    return Provider(
+        name="codex",
+        plan=_plan,
+        wire=lambda settings: AcpWire(codex_profile(settings), settings.max_line),
+        passes=("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"),
+        install="npm install -g @agentclientprotocol/codex-acp @openai/codex",
+    )
+
+
+def codex_profile(settings: AvatarSettings) -> AcpProfile:
+    """The quirks of both adapters."""
+    adapter = _adapter(settings)
+    is_zed = adapter == "zed"
+    return AcpProfile(
+        system_prompt=SystemPromptBy.LAUNCH if is_zed else SystemPromptBy.FIELD,
+        auth_method=auth_method(settings, adapter),
+        login_advice="run `codex login` once, or give OPENAI_API_KEY in `env`",
+        mode=MODES[adapter, settings.permissions],
+        failed_status=(("codex", "threadStatus", "type"), "systemError"),
+        retry_notice=("codex", "error", "message"),
+        quiet_notifications=frozenset({"_auth/status_update"}),
+    )
+
+
+def _adapter(settings: AvatarSettings) -> str:
+    return choice(settings, "adapter", ADAPTERS, "acp")
+
+
+def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
+    check_options("codex", settings, OPTIONS)
+    adapter, config = _adapter(settings), _config(settings)
+    argv = [settings.executable or "codex-acp"]
+    env = {"TMPDIR": str(place.private_dir), "NO_BROWSER": "1"}
+    files: dict[str, str] = {}
+    if adapter == "zed":
+        if settings.system_prompt:
+            config["developer_instructions"] = _short(settings.system_prompt)
+        # A JSON string is a TOML string too.
+        argv += [word for k, v in config.items() for word in ("-c", f"{k}={_json(v)}")]
+    else:
+        if config and "CODEX_CONFIG" in settings.env:
+            raise SettingsError("model, sandbox and approval mode: in CODEX_CONFIG or as settings")
+        env["INITIAL_AGENT_MODE"] = settings.mode or MODES[adapter, settings.permissions]
+        env |= {"CODEX_CONFIG": _json(config)} if config else {}
+    if needs_own_home(settings, adapter):
+        # It must exist; an empty config.toml makes it so.
+        files[f"{HOME}/config.toml"] = ""
+        env["CODEX_HOME"] = str(place.private_dir / HOME)
+    return LaunchPlan(argv=(*argv, *settings.args), env=env, files=files)
+
+
+def _config(settings: AvatarSettings) -> JsonObject:
+    config: JsonObject = {}
+    # `gpt-5.5[high]` is the adapter's name for a model with an effort.
+    model, _, effort = settings.model.removesuffix("]").partition("[")
+    config |= {"model": model} if model else {}
+    config |= {"model_reasoning_effort": effort} if effort else {}
+    if "sandbox_mode" in settings.options:
+        # Zed's needs `bwrap` on PATH for the first two; without it every command dies unseen.
+        config["sandbox_mode"] = choice(settings, "sandbox_mode", SANDBOX_MODES, "")
+    if "approval_mode" in settings.options:
+        config["approval_policy"] = choice(settings, "approval_mode", APPROVAL_MODES, "")
+    return config
+
+
+def _short(text: str) -> str:
+    if len(text.encode()) > LONGEST_ARGUMENT:
+        raise SettingsError(f"Zed's codex-acp takes {LONGEST_ARGUMENT} bytes of system prompt")
+    return text
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

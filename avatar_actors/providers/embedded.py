@@ -1,0 +1,103 @@
+"""The embedded agent: no account, no network; and, for tests, a stand-in for the other agents.
+
+`options`: `dialect` acp (default), claude or gemini (its headless mode); within acp `flavour` plain
+(default), gemini, codex-zed or codex-acp plays that agent's quirks; `files` host or agent.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from avatar_actors.providers.claude import claude_provider
+from avatar_actors.providers.codex import codex_profile
+from avatar_actors.providers.gemini import gemini_profile
+from avatar_actors.providers.gemini_headless import gemini_headless_provider
+from avatar_actors.providers.options import check_options, choice
+from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.settings import AvatarSettings
+from avatar_actors.wire.acp import AcpWire
+from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.wire.wire import Wire
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PROGRAM: Final = (
+    f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
+    "from avatar_actors.embedded.program import main; main()"
+)
+OPTIONS: Final = ("dialect", "files", "flavour")
+DIALECTS: Final = ("acp", "claude", "gemini")
+FLAVOURS: Final = ("plain", "gemini", "codex-zed", "codex-acp")
+FILES: Final = ("agent", "host")
+
+
+def embedded_provider() -> Provider:
+    """The agent that is always there."""
+    return Provider(
+        name="embedded", plan=_plan, wire=_wire, passes=("AVATAR_EMBEDDED_*",), install=""
+    )
+
+
+def _dialect(settings: AvatarSettings) -> str:
+    return choice(settings, "dialect", DIALECTS, "acp")
+
+
+def _flavour(settings: AvatarSettings) -> str:
+    return choice(settings, "flavour", FLAVOURS, "plain")
+
+
+def _command(settings: AvatarSettings) -> tuple[str, ...]:
+    # Isolated and without site-packages: it starts in half the time, and nothing of the working
+    # directory can be imported.
+    python = settings.executable or sys.executable
+    return (python, "-I", "-S", "-c", PROGRAM, "--dialect", _dialect(settings))
+
+
+def _played(settings: AvatarSettings) -> AvatarSettings:
+    """The settings for the provider whose dialect is spoken: without our own options."""
+    return msgspec.structs.replace(settings, options={}, executable="", args=())
+
+
+def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
+    check_options("embedded", settings, OPTIONS)
+    command, dialect = _command(settings), _dialect(settings)
+    if dialect == "claude":
+        plan = claude_provider().plan(_played(settings), place)
+        argv = (*command, *plan.argv[1:], *settings.args)
+        return msgspec.structs.replace(plan, argv=argv)
+    if dialect == "gemini":
+        played = msgspec.structs.replace(
+            _played(settings), executable=command[0], args=(*command[1:], *settings.args)
+        )
+        return gemini_headless_provider().plan(played, place)
+    argv = (*command, "--flavour", _flavour(settings))
+    if settings.system_prompt and _profile(settings).system_prompt is SystemPromptBy.LAUNCH:
+        argv += ("--append-system-prompt", settings.system_prompt)
+    return LaunchPlan(argv=(*argv, *settings.args))
+
+
+def _wire(settings: AvatarSettings) -> Wire:
+    match _dialect(settings):
+        case "claude":
+            return claude_provider().wire(_played(settings))
+        case "gemini":
+            return gemini_headless_provider().wire(_played(settings))
+        case _:
+            return AcpWire(_profile(settings), settings.max_line)
+
+
+def _profile(settings: AvatarSettings) -> AcpProfile:
+    flavour = _flavour(settings)
+    is_plain = flavour == "plain"
+    is_host = choice(settings, "files", FILES, "host" if is_plain else "agent") == "host"
+    files = FilesOffered.READ_AND_WRITE if is_host else FilesOffered.NONE
+    if is_plain:
+        return AcpProfile(system_prompt=SystemPromptBy.META, files=files, tells_cost=True)
+    if flavour == "gemini":
+        return gemini_profile(settings.permissions, files)
+    adapter = {"adapter": flavour.removeprefix("codex-")}
+    played = msgspec.structs.replace(_played(settings), options=adapter)
+    return msgspec.structs.replace(codex_profile(played), files=files)

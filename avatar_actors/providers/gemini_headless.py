@@ -1,0 +1,57 @@
+"""Gemini without ACP: `gemini -p … --output-format stream-json`, a process for each prompt."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from avatar_actors.errors import SettingsError
+from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.wire.gemini import GeminiHeadlessWire
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+SHIM: Final = (
+    f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
+    "from avatar_actors.shims.gemini_headless import main; main()"
+)
+# Nobody can be asked in this mode: without --yolo the tools that need approval are not there at
+# all, and with it they are only in a trusted folder (0.61.0).
+MODES: Final = {
+    PermissionMode.SAFE: (),
+    PermissionMode.ASK: (),
+    PermissionMode.UNRESTRICTED: ("--yolo", "--skip-trust"),
+}
+SYSTEM_FILE: Final = "gemini-system.md"
+
+
+def gemini_headless_provider() -> Provider:
+    """Gemini CLI as it is installed, logged in by its owner."""
+    return Provider(
+        name="gemini",
+        plan=plan,
+        wire=lambda settings: GeminiHeadlessWire(max_line=settings.max_line),
+        passes=("GEMINI_*", "GOOGLE_*"),
+        install="npm install -g @google/gemini-cli",
+    )
+
+
+def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
+    """The shim's command. The session's flag comes with each prompt."""
+    if unknown := sorted(set(settings.options) - {"headless"}):
+        raise SettingsError(f"headless gemini has no option {unknown[0]!r}; there is: headless")
+    if settings.mcp_servers:
+        raise SettingsError("headless gemini takes no MCP servers; leave out the option headless")
+    mode = ("--approval-mode", settings.mode) if settings.mode else MODES[settings.permissions]
+    model = ("-m", settings.model) if settings.model else ()
+    gemini = (settings.executable or "gemini", *settings.args)
+    python = (sys.executable, "-I", "-S", "-c", SHIM, "--session-id", place.session_id, "--")
+    flags = ("--output-format", "stream-json", *mode, *model)
+    files: dict[str, str] = {}
+    env: dict[str, str] = {}
+    if settings.system_prompt:
+        # It replaces gemini's own instructions: there is no way to add to them (0.61.0).
+        files[SYSTEM_FILE] = settings.system_prompt
+        env["GEMINI_SYSTEM_MD"] = str(place.private_dir / SYSTEM_FILE)
+    return LaunchPlan(argv=(*python, *gemini, *flags), env=env, files=files)

@@ -1,0 +1,47 @@
+"""Finds a provider by its name: those of this package first, then those of others."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Final
+
+from avatar_actors.errors import SettingsError
+from avatar_actors.providers.provider import Provider
+
+GROUP: Final = "avatar_actors.providers"
+
+# Where each stands; imported when it is asked for, since an avatar needs only one.
+BUILT_IN: Final = {
+    "acp": "avatar_actors.providers.acp:any_acp_provider",
+    "claude": "avatar_actors.providers.claude:claude_provider",
+    "codex": "avatar_actors.providers.codex:codex_provider",
+    "embedded": "avatar_actors.providers.embedded:embedded_provider",
+    "gemini": "avatar_actors.providers.gemini:gemini_provider",
+}
+
+
+def provider_named(name: str) -> Provider:
+    """The provider of this name; SettingsError lists the names there are.
+
+    An entry point of the group `avatar_actors.providers` is a Provider, or a function without
+    arguments that makes one.
+    """
+    if name in BUILT_IN:
+        module, _, function = BUILT_IN[name].partition(":")
+        return _made(name, getattr(import_module(module), function))
+    for each in entry_points(group=GROUP, name=name):
+        return _made(name, each.load())
+    raise SettingsError(f"no provider {name!r}; there are: {', '.join(provider_names())}")
+
+
+def provider_names() -> list[str]:
+    """Every name that can be asked for."""
+    return sorted({*BUILT_IN, *(each.name for each in entry_points(group=GROUP))})
+
+
+def _made(name: str, found: object) -> Provider:
+    provider = found() if callable(found) else found
+    if not isinstance(provider, Provider):
+        raise SettingsError(f"the entry point {name!r} of {GROUP} is no provider: {provider!r}")
+    return provider

@@ -1,0 +1,132 @@
+"""The runtime: many avatars in one tree, above one warden."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Unpack
+
+import trio
+
+from avatar_actors import messages
+from avatar_actors import session_messages as inner
+from avatar_actors.actors.herald import herald
+from avatar_actors.actors.warden import warden
+from avatar_actors.avatar import Wanted, start_avatar
+from avatar_actors.errors import SettingsError
+from avatar_actors.handle import Avatar
+from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch
+from avatar_actors.providers.provider import Provider
+from avatar_actors.providers.registry import provider_named
+from avatar_actors.settings import AvatarOptions, settings_from
+from supervisors import (
+    Address,
+    Backoff,
+    ChildSpec,
+    Strategy,
+    Supervisor,
+    SupervisorSpec,
+    TreeNode,
+    open_supervisor,
+)
+
+# The warden is replaced however often it is killed; an agent's crashes are its avatar's budget.
+_WARDEN_LIVES = 1000
+_WARDEN_BACKOFF = Backoff(minimum=0.001, maximum=1.0, factor=4.0, reset_after=5.0)
+
+
+class Runtime:
+    """Avatars come and go; each has its own restart budget, so a crasher harms nobody else."""
+
+    def __init__(
+        self,
+        root: Supervisor,
+        warden: Address[inner.Lend],
+        herald: Address[messages.AvatarBorn],
+        scratch: Path,
+    ) -> None:
+        self._root, self._warden, self._herald = root, warden, herald
+        self._scratch = scratch
+        self._numbers = itertools.count(1)
+        self._starting: set[str] = set()
+        self._avatars: list[Avatar] = []
+
+    async def start(
+        self,
+        provider: str | Provider = "embedded",
+        name: str = "",
+        **options: Unpack[AvatarOptions],
+    ) -> Avatar:
+        """Start an avatar and wait until it takes prompts; AvatarStartError if it does not."""
+        kind = provider_named(provider) if isinstance(provider, str) else provider
+        number = next(self._numbers)
+        wanted = Wanted(
+            name=name or f"{kind.name}-{number}",
+            provider=kind,
+            settings=settings_from(options),
+            private_dir=self._scratch / f"avatar-{number}",
+        )
+        if wanted.name in {*self._starting, *(avatar.name for avatar in self.avatars())}:
+            raise SettingsError(f"an avatar {wanted.name!r} is up already; choose another name")
+        self._starting.add(wanted.name)
+        try:
+            return await self._start(wanted)
+        finally:
+            self._starting.discard(wanted.name)
+
+    async def _start(self, wanted: Wanted) -> Avatar:
+        avatars = self._root.supervisor("avatars")
+        actors = await start_avatar(avatars, wanted, self._warden, self._herald)
+        avatar = Avatar(wanted.name, wanted.settings, actors, avatars)
+        self._avatars = [*self.avatars(), avatar]
+        return avatar
+
+    def avatars(self) -> list[Avatar]:
+        """Those that are up."""
+        return [avatar for avatar in self._avatars if not avatar.is_down]
+
+    def tree(self) -> TreeNode:
+        """The whole supervision tree as it is now; `print()` it."""
+        return self._root.tree()
+
+    async def close_down(self, reason: str) -> None:
+        """End all turns, as a first step of the stop."""
+        async with trio.open_nursery() as nursery:
+            for avatar in self.avatars():
+                nursery.start_soon(avatar.close_down, reason)
+
+
+@asynccontextmanager
+async def open_runtime(*, max_avatars: int | None = None) -> AsyncGenerator[Runtime]:
+    """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
+    await trio.to_thread.run_sync(_sweep)
+    lend = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
+    avatars = SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=max_avatars)
+    with open_scratch() as scratch:
+        async with open_supervisor(
+            "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, avatars]
+        ) as root:
+            proclaim = await root.start(ChildSpec("herald", partial(herald, notices=root.notices)))
+            runtime = Runtime(root, root.address(lend), proclaim, scratch)
+            try:
+                yield runtime
+            finally:
+                with trio.CancelScope(shield=True, deadline=trio.current_time() + 1):
+                    await runtime.close_down("the runtime stops")
+
+
+@asynccontextmanager
+async def open_avatar(
+    provider: str | Provider = "embedded", name: str = "", **options: Unpack[AvatarOptions]
+) -> AsyncGenerator[Avatar]:
+    """Run one avatar for the length of a block, in a runtime of its own."""
+    async with open_runtime() as runtime:
+        yield await runtime.start(provider, name, **options)
+
+
+def _sweep() -> None:
+    sweep_dead_hosts()
+    sweep_scratch()

@@ -1,0 +1,98 @@
+"""What outlives a session: its id, whether it can be taken up again, its losses. Pure."""
+
+from __future__ import annotations
+
+from avatar_actors.events import AvatarEvent, ErrorEvent, StateEvent
+from avatar_actors.messages import ResumeWish, SessionLost, SessionReady
+from avatar_actors.types import BridgeState, Continuity
+
+
+class SessionRecord:
+    """The state of the connection, and what the next life of the agent should continue."""
+
+    def __init__(self, resume: str) -> None:
+        self.state: BridgeState = BridgeState.DISCONNECTED
+        self.ready: SessionReady | None = None
+        self.session_id: str = resume
+        self.restarts: int = 0
+        self.returncode: int | None = None
+        self.last_words: str = "the avatar has ended"
+        self._is_wanted = bool(resume)
+        self._has_spoken = bool(resume)
+        self._can_resume = bool(resume)
+        self._lost = ""
+        self._is_demanded = bool(resume)
+        self._starts = 0
+
+    @property
+    def can_steer(self) -> bool:
+        """Whether the agent takes something into a running turn."""
+        return self.ready is not None and self.ready.capabilities.steering
+
+    def starting(self) -> list[StateEvent]:
+        """A process is being started."""
+        self.restarts = self._starts
+        self._starts += 1
+        return self._move(BridgeState.WARMING_UP)
+
+    def opened(self, ready: SessionReady) -> list[StateEvent]:
+        """The agent takes prompts."""
+        if ready.session_id != self.session_id:
+            self._has_spoken = False
+        self.ready = ready
+        self.session_id = ready.session_id
+        self._can_resume = ready.capabilities.can_load_session
+        self._is_wanted = True
+        self._is_demanded = False
+        self._lost = ""
+        return self._move(BridgeState.READY)
+
+    def spoken(self) -> list[StateEvent]:
+        """A prompt goes to the agent: from now on there is something to remember."""
+        self._has_spoken = True
+        return self._move(BridgeState.BUSY)
+
+    def silent(self) -> list[StateEvent]:
+        """The turn is over."""
+        return self._move(BridgeState.READY) if self.state is BridgeState.BUSY else []
+
+    def lost(self, lost: SessionLost) -> list[AvatarEvent]:
+        """The session has ended; if it died, the supervisor decides whether another comes."""
+        self.ready = None
+        if self.state is BridgeState.ERROR:
+            return []  # who noticed first has told why
+        self.returncode = lost.returncode
+        if not lost.has_died:
+            return [*self._move(BridgeState.DISCONNECTED, lost.why)]
+        self.last_words = f"the avatar has ended: {lost.why}"
+        return [*self._move(BridgeState.ERROR, lost.why), ErrorEvent(error=lost.why)]
+
+    def cannot_resume(self, why: str) -> None:
+        """The stored session is gone for good."""
+        self._lost = why
+        self._can_resume = self._is_demanded = False
+
+    def switch_to(self, session_id: str) -> None:
+        """The next life takes up this stored session."""
+        self.session_id = session_id
+        self._has_spoken = self._can_resume = self._is_wanted = self._is_demanded = True
+        self._lost = ""
+
+    def wish(self) -> ResumeWish:
+        """What the next life should continue."""
+        if not self._is_wanted:
+            return ResumeWish()
+        lost = self._lost
+        if not lost and not self._has_spoken:
+            lost = "nothing had been said yet"
+        elif not lost and not self._can_resume:
+            lost = "this agent cannot take up a session again"
+        if lost:
+            return ResumeWish("", Continuity.FRESH, lost)
+        return ResumeWish(self.session_id, Continuity.RESUMED, is_demanded=self._is_demanded)
+
+    def _move(self, new: BridgeState, detail: str = "") -> list[StateEvent]:
+        old, self.state = self.state, new
+        if old is new:
+            return []
+        return [StateEvent(old_state=old, new_state=new, detail=detail)]

@@ -1,0 +1,163 @@
+"""How an avatar is wished to be: frozen settings, and the checks that refuse what cannot work."""
+
+from __future__ import annotations
+
+import math
+from enum import Enum
+from pathlib import Path
+from typing import TypedDict
+
+import msgspec
+from msgspec import Struct
+
+from avatar_actors.errors import SettingsError
+from avatar_actors.tool_policy import ToolPolicy
+from avatar_actors.types import McpServer
+
+_MOMENT = 0.001
+
+
+def _check_numbers(settings: Struct, *, least: float) -> None:
+    for name in settings.__struct_fields__:
+        value: object = getattr(settings, name)
+        if isinstance(value, int | float) and not value >= least:
+            raise SettingsError(f"{name} must be at least {least:g}; got {value!r}")
+
+
+class PermissionMode(Enum):
+    """Who decides about a tool: nobody needs to (SAFE: only looking), the host, or the agent."""
+
+    SAFE = "safe"
+    ASK = "ask"
+    UNRESTRICTED = "unrestricted"
+
+
+class WhileBusy(Enum):
+    """What happens to a prompt that comes during a turn."""
+
+    QUEUE = "queue"
+    INTERRUPT = "interrupt"
+    STEER = "steer"
+    REJECT = "reject"
+
+
+class RateLimit(Struct, frozen=True):
+    """A token bucket: so many prompts a minute, so many at once."""
+
+    per_minute: float
+    burst: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.per_minute < math.inf or self.burst < 1:
+            raise SettingsError(f"rate limit needs per_minute > 0 and burst ≥ 1; got {self}")
+
+
+class Budget(Struct, frozen=True, kw_only=True):
+    """What an avatar may spend in its life. None: no limit."""
+
+    cost_usd: float | None = None
+    tokens: int | None = None
+    turns: int | None = None
+    warn_at: float = 0.8
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, least=0)
+
+
+class Restarts(Struct, frozen=True, kw_only=True):
+    """How a crashed session comes back: the first time at once, then with growing pauses."""
+
+    auto_restart: bool = True
+    max_restarts: int = 5
+    period: float = 60.0
+    first_delay: float = 0.001
+    factor: float = 8.0
+    max_delay: float = 30.0
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, least=0)
+        if self.factor < 1 or self.first_delay < _MOMENT or self.period < _MOMENT:
+            raise SettingsError(f"restarts need factor ≥ 1, first_delay and period > 0; got {self}")
+
+
+class Timeouts(Struct, frozen=True, kw_only=True):
+    """Seconds. `turn` and `permission` may be math.inf; after `interrupt` an agent is restarted."""
+
+    start: float = 60.0
+    turn: float = math.inf
+    interrupt: float = 5.0
+    stop: float = 2.0
+    permission: float = math.inf
+    stall_warning: float = 30.0
+    stall_alarm: float = 60.0
+    health_check_interval: float = 5.0
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, least=_MOMENT)
+        if math.inf in {self.start, self.interrupt, self.stop}:
+            raise SettingsError("timeouts.start, interrupt and stop must be finite")
+
+
+class AvatarSettings(Struct, frozen=True, kw_only=True):
+    """Everything about one avatar except its provider and its name."""
+
+    working_dir: Path = Path()
+    model: str = ""
+    system_prompt: str = ""
+    mode: str = ""
+    mcp_servers: tuple[McpServer, ...] = ()
+    env: dict[str, str] = {}
+    executable: str = ""
+    args: tuple[str, ...] = ()
+    options: dict[str, str] = {}
+    resume: str = ""
+    permissions: PermissionMode = PermissionMode.ASK
+    tools: ToolPolicy = ToolPolicy()
+    while_busy: WhileBusy = WhileBusy.QUEUE
+    rate_limit: RateLimit | None = None
+    budget: Budget = Budget()
+    restarts: Restarts = Restarts()
+    timeouts: Timeouts = Timeouts()
+    max_history: int = 200
+    max_line: int = 64 * 1024 * 1024
+
+    def __post_init__(self) -> None:
+        if self.max_history < 0 or self.max_line < 1:
+            raise SettingsError("max_history must be at least 0, max_line at least 1")
+
+
+class AvatarOptions(TypedDict, total=False):
+    """The keyword arguments of `open_avatar`; see AvatarSettings for their meaning."""
+
+    working_dir: str | Path
+    model: str
+    system_prompt: str
+    mode: str
+    mcp_servers: tuple[McpServer, ...]
+    env: dict[str, str]
+    executable: str
+    args: tuple[str, ...]
+    options: dict[str, str]
+    resume: str
+    permissions: PermissionMode
+    tools: ToolPolicy
+    while_busy: WhileBusy
+    rate_limit: RateLimit | None
+    budget: Budget
+    restarts: Restarts
+    timeouts: Timeouts
+    max_history: int
+    max_line: int
+
+
+def settings_from(options: AvatarOptions) -> AvatarSettings:
+    """The settings that these keyword arguments mean, checked."""
+    unknown = set(options) - set(AvatarOptions.__annotations__)
+    if unknown:
+        known = ", ".join(sorted(AvatarOptions.__annotations__))
+        raise SettingsError(f"unknown option {min(unknown)!r}; there are: {known}")
+    settings = msgspec.structs.replace(AvatarSettings(), **options)
+    working_dir = Path(settings.working_dir).absolute()
+    if not working_dir.is_dir():
+        raise SettingsError(f"working_dir {str(working_dir)!r} is not a directory; create it first")
+    return msgspec.structs.replace(settings, working_dir=working_dir)

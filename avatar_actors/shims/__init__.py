@@ -1,0 +1,3 @@
+"""Small programs, standard library only, that stand between the runtime and an agent."""
+
+__all__: list[str] = []

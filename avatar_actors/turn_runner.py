@@ -1,0 +1,134 @@
+"""Runs one turn: through the gates, to the agent, to its end. A part of the turn queue."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import trio
+from msgspec import Struct
+
+from avatar_actors import messages
+from avatar_actors import session_messages as inner
+from avatar_actors.messages import TurnEnding
+from avatar_actors.types import Outcome
+from supervisors import ActorRestarting, Address, AskFailed
+
+R = TypeVar("R")
+
+_LIMITER_IS_BACK = 0.01
+
+
+class Links(Struct, frozen=True, kw_only=True):
+    """Whom the turn queue talks to."""
+
+    tracker: Address[messages.TrackerMessage]
+    budget: Address[messages.BudgetMessage]
+    limiter: Address[messages.LimiterMessage]
+    gatekeeper: Address[inner.GatekeeperMessage]
+
+
+class TurnRunner:
+    """The turn that has come. `session` gives the session as soon as there is one."""
+
+    def __init__(
+        self,
+        submission: messages.Submission,
+        links: Links,
+        queue: Address[messages.TurnMessage],
+        session: Callable[[], Awaitable[messages.SessionReady]],
+    ) -> None:
+        self.submission = submission
+        self.steered: tuple[messages.Submission, ...] = ()
+        self.was_tried = False
+        self.session_id = ""
+        self.is_ended = False
+        self._links, self._queue, self._session = links, queue, session
+        # Cancelled by an interrupt that comes before the agent has the prompt.
+        self._before = trio.CancelScope()
+        self._wish: TurnEnding | None = None
+        self._bridge: Address[inner.BridgeMessage] | None = None
+
+    @property
+    def turn_id(self) -> int:
+        """Its number."""
+        return self.submission.turn_id
+
+    async def interrupt(self, wish: TurnEnding) -> None:
+        """Make it end so: at once before the agent has it, else by the agent's protocol."""
+        self._wish = self._wish or wish
+        if self._bridge is None:
+            self._before.cancel()
+        else:
+            cancel = inner.CancelTurn(self.turn_id, wish.outcome, wish.reason)
+            await self._bridge.tell(cancel)
+
+    async def steer(self, submission: messages.Submission) -> bool:
+        """Say this into the turn, if the agent has it; it then ends together with it."""
+        if self._bridge is None:
+            return False
+        self.steered += (submission,)
+        await self._bridge.tell(inner.SteerTurn(self.turn_id, submission.text))
+        return True
+
+    async def run(self) -> TurnEnding:
+        """Its ending, which is told to nobody yet."""
+        await self._links.tracker.tell(messages.BeginTurn(self.turn_id, self.submission.text))
+        ending = await self._unless_interrupted(self._pass_the_gates)
+        while ending is None and self._wish is None:
+            ready = await self._unless_interrupted(self._session)
+            if isinstance(ready, messages.SessionReady):
+                ending = await self._talk(ready)
+        return ending or self._wish or TurnEnding(outcome=Outcome.CANCELLED)
+
+    async def _unless_interrupted(self, work: Callable[[], Awaitable[R]]) -> R | None:
+        with trio.CancelScope() as self._before:
+            if self._wish is None:
+                return await work()
+        return None
+
+    async def _pass_the_gates(self) -> TurnEnding | None:
+        why_not = await self._links.budget.ask(messages.MayRun(self.turn_id, self._queue))
+        if why_not:
+            return TurnEnding(outcome=Outcome.OVER_BUDGET, reason=why_not)
+        while True:
+            try:
+                await self._links.limiter.ask(messages.Acquire(self.turn_id))
+            except ActorRestarting:  # it has forgotten who waited
+                await trio.sleep(_LIMITER_IS_BACK)
+            except trio.Cancelled:
+                self._links.limiter.tell_nowait(messages.GiveBack(self.turn_id))
+                raise
+            else:
+                return None
+
+    async def _talk(self, ready: messages.SessionReady) -> TurnEnding | None:
+        if self._wish is not None:
+            return self._wish
+        self._bridge = ready.bridge
+        self.session_id = ready.session_id
+        self.was_tried = True
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._time_out)
+            ending = await self._hear_out(ready.bridge)
+            nursery.cancel_scope.cancel()
+        self._bridge = None
+        return ending
+
+    async def _hear_out(self, bridge: Address[inner.BridgeMessage]) -> TurnEnding | None:
+        """The ending, or None: the prompt was not sent, so the next session may have it."""
+        submission = self.submission
+        try:
+            return await bridge.ask(
+                inner.RunTurn(self.turn_id, submission.text, submission.attachments)
+            )
+        except AskFailed as error:
+            was_sent = await self._links.tracker.ask(messages.WasSent(self.turn_id))
+            if self._wish is not None or not was_sent:
+                return self._wish
+            return TurnEnding(outcome=Outcome.CRASHED, reason=str(error))
+
+    async def _time_out(self) -> None:
+        await trio.sleep(self.submission.timeout)
+        late = f"no end within {self.submission.timeout:g} s"
+        await self.interrupt(TurnEnding(outcome=Outcome.TIMED_OUT, reason=late))

@@ -1,0 +1,12 @@
+"""The warden: the helper program that owns agent processes, written with the standard library only.
+
+    host ──▶ anchor ──▶ server ──▶ keeper ──▶ agent ──▶ its tools
+             └─────── warden ───┘  one per agent
+
+Each of anchor, server and keeper adopts what is orphaned below it, so no process of an agent can
+leave its keeper's tree, and the death of any one of them is made good by the one above.
+"""
+
+LEASE_COOKIE = "AVATAR_LEASE"
+
+__all__ = ["LEASE_COOKIE"]

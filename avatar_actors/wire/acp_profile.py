@@ -1,0 +1,62 @@
+"""What is particular to one ACP agent, as data that its provider fills in."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+
+class SystemPromptBy(Enum):
+    """How an agent takes a system prompt.
+
+    LAUNCH: the provider put it into the command. FIELD: `session/new{"systemPrompt"}`, if the agent
+    advertises it. META: `session/new{"_meta": {"systemPrompt"}}`. INJECTED: a marked block before
+    the first prompt, for all others.
+    """
+
+    LAUNCH = "launch"
+    FIELD = "field"
+    META = "meta"
+    INJECTED = "injected"
+
+
+class FilesOffered(Enum):
+    """Which requests about text files the agent may send to us."""
+
+    NONE = "none"
+    WRITE = "write"
+    READ_AND_WRITE = "read and write"
+
+
+class AcpProfile(Struct, frozen=True, kw_only=True):
+    """The quirks of one agent. The defaults suit an agent that keeps to the protocol.
+
+    `auth_method` is tried once when the agent wants authentication. `mode` is chosen when the host
+    names none and the agent offers it. `mode_notice` begins a text that is no answer but tells a
+    new mode. `tool_name_end` ends the tool's name in a tool call's id. `failed_status` is where in
+    the `_meta` of session_info_update a status stands, and its value that says that the turn
+    failed; `retry_notice` is where the agent tells there that it tries again.
+    """
+
+    system_prompt: SystemPromptBy = SystemPromptBy.INJECTED
+    files: FilesOffered = FilesOffered.NONE
+    auth_method: str = ""
+    login_advice: str = ""
+    mode: str = ""
+    mode_notice: str = ""
+    tool_name_end: str = ""
+    failed_status: tuple[tuple[str, ...], str] = ((), "")
+    retry_notice: tuple[str, ...] = ()
+    quiet_notifications: frozenset[str] = frozenset()
+    # What a tool's output says when it was cancelled though its status is "completed":
+    # gemini 0.61.0 and opencode 1.18.33.
+    cancelled_outputs: frozenset[str] = frozenset(
+        {"Command cancelled by user.", "User aborted the command"}
+    )
+    # Of several options "allow always", the one that allows least: gemini 0.61.0 for MCP tools,
+    # codex-acp 2.6.0 and zed's 0.16.0 likewise, qwen 0.15.10.
+    narrow_options: frozenset[str] = frozenset(
+        {"proceed_always_tool", "allow_session", "approved-for-session", "proceed_always_project"}
+    )
+    tells_cost: bool = False

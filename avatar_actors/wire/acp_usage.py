@@ -1,0 +1,114 @@
+"""What the present turn has used, from the four forms in which ACP agents tell it."""
+
+from __future__ import annotations
+
+import math
+
+from avatar_actors.events import CostEvent
+from avatar_actors.types import CostSource, Usage
+from avatar_actors.wire.acp_schema import PromptResult
+from avatar_actors.wire.acp_update import Money
+from avatar_actors.wire.json_values import at, count_at
+
+
+class UsageMeter:
+    """Adds up a turn, and keeps what the session has cost so that a turn's cost is its own.
+
+    An agent that resumed a session may tell a cost that has grown before our first turn. Nobody
+    knows how much of it, so the first figure of a resumed session is only the mark to count from.
+    """
+
+    def __init__(self) -> None:
+        self._session_cost: float | None = 0.0
+        self._cost: float | None = None
+        self._tokens = Usage()
+
+    def resumed(self) -> None:
+        """The session has a past that we have not seen."""
+        self._session_cost = None
+
+    def begin_turn(self) -> None:
+        """A turn begins, with nothing used."""
+        self._cost = None
+        self._tokens = Usage()
+
+    def usage(self) -> Usage:
+        """What the turn has used up to now."""
+        tokens = self._tokens
+        return Usage(
+            cost_usd=self._cost,
+            input_tokens=tokens.input_tokens,
+            output_tokens=tokens.output_tokens,
+            cached_tokens=tokens.cached_tokens,
+            reasoning_tokens=tokens.reasoning_tokens,
+        )
+
+    def event(self) -> CostEvent:
+        """The same as an event."""
+        tokens = self._tokens
+        return CostEvent(
+            cost_usd=self._cost,
+            input_tokens=tokens.input_tokens,
+            output_tokens=tokens.output_tokens,
+            cached_tokens=tokens.cached_tokens,
+            reasoning_tokens=tokens.reasoning_tokens,
+            source=CostSource.UNKNOWN if self._cost is None else CostSource.REPORTED,
+        )
+
+    def mark(self, money: Money) -> None:
+        """The cost of a resumed session before our first turn."""
+        if self._session_cost is None and _is_usable(money):
+            self._session_cost = money.amount
+
+    def session_costs(self, money: Money) -> bool:
+        """usage_update tells the session's cost in all. Whether the turn's is known by it."""
+        if not _is_usable(money):
+            return False
+        before, self._session_cost = self._session_cost, money.amount
+        if before is None:
+            return False
+        self._cost = (self._cost or 0.0) + max(money.amount - before, 0.0)
+        return True
+
+    def call_used(self, usage: object) -> None:
+        """qwen 0.15.10 tells each model call's tokens in the `_meta` of an empty chunk."""
+        call, sofar = _camel_tokens(usage), self._tokens
+        self._tokens = Usage(
+            input_tokens=sofar.input_tokens + call.input_tokens,
+            output_tokens=sofar.output_tokens + call.output_tokens,
+            cached_tokens=sofar.cached_tokens + call.cached_tokens,
+            reasoning_tokens=sofar.reasoning_tokens + call.reasoning_tokens,
+        )
+
+    def turn_used(self, result: PromptResult) -> bool:
+        """The answer to the prompt may tell the turn's tokens. Whether it did."""
+        quota = at(result.meta, "quota", "token_count")
+        for tokens in (_camel_tokens(result.usage), _snake_tokens(quota)):
+            if tokens != Usage():
+                # opencode 1.18.33 tells only the last model call here; more is not to be had.
+                self._tokens = tokens
+                return True
+        return False
+
+
+def _is_usable(money: Money) -> bool:
+    return money.currency == "USD" and 0 <= money.amount < math.inf
+
+
+def _camel_tokens(usage: object) -> Usage:
+    """codex-acp 2.6.0 and claude-agent-acp 0.49.0: the input is told without what was cached."""
+    written = count_at(usage, "cachedWriteTokens")
+    return Usage(
+        input_tokens=count_at(usage, "inputTokens") + written,
+        output_tokens=count_at(usage, "outputTokens"),
+        cached_tokens=count_at(usage, "cachedReadTokens"),
+        reasoning_tokens=count_at(usage, "thoughtTokens"),
+    )
+
+
+def _snake_tokens(quota: object) -> Usage:
+    """gemini 0.61.0 tells these two and nothing of what was cached or thought."""
+    return Usage(
+        input_tokens=count_at(quota, "input_tokens"),
+        output_tokens=count_at(quota, "output_tokens"),
+    )

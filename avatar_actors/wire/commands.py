@@ -1,0 +1,79 @@
+"""What a wire can be told to say to the agent."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from avatar_actors.types import Attachment, JsonObject, McpServer, Permit
+
+
+class Open(Struct, frozen=True, kw_only=True):
+    """Begin: the handshake, then a new session or the stored one named by `resume`."""
+
+    cwd: str
+    resume: str = ""
+    mcp_servers: tuple[McpServer, ...] = ()
+    system_prompt: str = ""
+    model: str = ""
+    mode: str = ""
+
+
+class Prompt(Struct, frozen=True):
+    """Start turn `turn_id`."""
+
+    turn_id: int
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Steer(Struct, frozen=True):
+    """Say something into the running turn."""
+
+    turn_id: int
+    text: str
+
+
+class Cancel(Struct, frozen=True):
+    """Ask the agent to end turn `turn_id`; one that is over is left alone."""
+
+    turn_id: int
+
+
+class AnswerPermission(Struct, frozen=True, kw_only=True):
+    """The decision about a request; `option_id` only where a certain option was chosen."""
+
+    request_id: str
+    permit: Permit
+    option_id: str = ""
+    message: str = ""
+    updated_input: JsonObject | None = None
+
+
+class AnswerFile(Struct, frozen=True, kw_only=True):
+    """What became of a FileWanted: its text, or the error."""
+
+    request_id: str
+    text: str = ""
+    error: str = ""
+
+
+class Call(Struct, frozen=True):
+    """Any other request of the protocol; the Answered fact carries the same `call_id`."""
+
+    call_id: int
+    action: Action
+    arguments: JsonObject = {}
+
+
+class Close(Struct, frozen=True):
+    """Say goodbye, as far as the protocol has words for it."""
+
+
+Action: TypeAlias = str
+"""`list_sessions`, `set_model`, `set_mode`, `stop_task`, `mcp_status`, `rewind_files`, or the
+protocol's own name of a method after a colon: `raw:session/fork`. A wire answers what it does not
+know with an error."""
+
+Command: TypeAlias = Open | Prompt | Steer | Cancel | AnswerPermission | AnswerFile | Call | Close

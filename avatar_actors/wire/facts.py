@@ -1,0 +1,108 @@
+"""What a wire can find out from the agent's bytes, besides the events that it makes."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from avatar_actors.events import AvatarEvent, ToolEvent
+from avatar_actors.types import Continuity, Outcome, PermissionOption, ProviderCapabilities, Usage
+
+
+class OpenFailure(Enum):
+    """Why the agent did not open a session."""
+
+    NEEDS_LOGIN = "needs_login"
+    REFUSED = "refused"
+    WRONG_VERSION = "wrong_version"
+    NO_SUCH_SESSION = "no_such_session"
+    NOT_FOUND = "not_found"
+
+
+class Opened(Struct, frozen=True, kw_only=True):
+    """The session is there; prompts may be sent."""
+
+    session_id: str
+    capabilities: ProviderCapabilities
+    continuity: Continuity = Continuity.NEW
+    why: str = ""
+    model: str = ""
+    mode: str = ""
+
+
+class OpenFailed(Struct, frozen=True):
+    """There will be no session with this process."""
+
+    failure: OpenFailure
+    message: str
+    advice: str = ""
+
+
+class TurnOver(Struct, frozen=True, kw_only=True):
+    """The turn is over: completed, refused, cancelled, failed, crashed or (never sent) rejected."""
+
+    turn_id: int
+    outcome: Outcome
+    stop_reason: str = ""
+    error: str = ""
+    usage: Usage = Usage()
+
+
+class PermissionAsked(Struct, frozen=True, kw_only=True):
+    """The agent asks about a tool; answer with AnswerPermission. `tool.status` is APPROVAL."""
+
+    request_id: str
+    tool: ToolEvent
+    options: tuple[PermissionOption, ...]
+
+
+class PermissionWithdrawn(Struct, frozen=True):
+    """The agent no longer waits for this answer."""
+
+    request_id: str
+
+
+class FileWanted(Struct, frozen=True, kw_only=True):
+    """The agent reads a text file through us, or writes `text` to it; answer with AnswerFile."""
+
+    request_id: str
+    path: str
+    text: str | None = None
+    first_line: int = 1
+    max_lines: int | None = None
+
+
+class Answered(Struct, frozen=True):
+    """The answer to a Call: `result` as JSON, or what is wrong in `error`."""
+
+    call_id: int
+    result: Any = None
+    error: str = ""
+
+
+class SessionRenamed(Struct, frozen=True):
+    """The same process now has another session id."""
+
+    session_id: str
+
+
+class Broken(Struct, frozen=True):
+    """The agent can no longer be talked to."""
+
+    message: str
+
+
+Fact: TypeAlias = (
+    AvatarEvent
+    | Opened
+    | OpenFailed
+    | TurnOver
+    | PermissionAsked
+    | PermissionWithdrawn
+    | FileWanted
+    | Answered
+    | SessionRenamed
+    | Broken
+)

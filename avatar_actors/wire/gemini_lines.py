@@ -1,0 +1,84 @@
+"""The lines of Gemini's headless stream-json, and those that our shim adds."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+
+class MessageLine(Struct, frozen=True, gc=False, tag_field="type", tag="message"):
+    """A piece of the answer, or the prompt said back."""
+
+    role: str = ""
+    content: str = ""
+    delta: bool = False
+
+
+class InitLine(Struct, frozen=True, tag_field="type", tag="init"):
+    """The beginning of a run."""
+
+    session_id: str = ""
+    model: str = ""
+
+
+class ToolUseLine(Struct, frozen=True, tag_field="type", tag="tool_use"):
+    """A tool call, complete; it runs now."""
+
+    tool_name: str = ""
+    tool_id: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class ToolResultLine(Struct, frozen=True, tag_field="type", tag="tool_result"):
+    """What came of a tool call."""
+
+    tool_id: str = ""
+    status: str = ""
+    output: Any = None
+    error: Any = None
+
+
+class ErrorLine(Struct, frozen=True, tag_field="type", tag="error"):
+    """A warning that does not end the run (documented, not seen)."""
+
+    severity: str = ""
+    message: str = ""
+
+
+class ResultLine(Struct, frozen=True, tag_field="type", tag="result"):
+    """How the run went; missing after a signal (0.61.0)."""
+
+    status: Any = None
+    error: Any = None
+    stats: Any = None
+
+
+class HelloLine(Struct, frozen=True, tag_field="type", tag="avatar_hello"):
+    """The shim is there, and whether gemini is."""
+
+    session_id: str = ""
+    error: str = ""
+
+
+class ExitLine(Struct, frozen=True, tag_field="type", tag="avatar_exit"):
+    """The run is over and its process reaped; no returncode: it could not start."""
+
+    turn: int = 0
+    returncode: int | None = None
+    error: str = ""
+
+
+Line: TypeAlias = (
+    MessageLine
+    | InitLine
+    | ToolUseLine
+    | ToolResultLine
+    | ErrorLine
+    | ResultLine
+    | HelloLine
+    | ExitLine
+)
+
+line_decoder: Final = msgspec.json.Decoder(Line)

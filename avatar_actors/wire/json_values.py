@@ -1,0 +1,75 @@
+"""Narrows JSON that an agent sent: looks into it without trusting its shape, and never raises."""
+
+from __future__ import annotations
+
+from typing import Final, TypeGuard, TypeVar
+
+import msgspec
+
+from avatar_actors.types import JsonObject
+
+T = TypeVar("T")
+
+# What decoding raises: broken or unfitting JSON, broken UTF-8, and nesting beyond the stack.
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+# How much is kept of what was not understood, and how much of it stands in a message.
+RAW_LENGTH: Final = 64 * 1024
+SHOWN_LENGTH: Final = 200
+
+
+def is_object(value: object) -> TypeGuard[JsonObject]:
+    """Whether this is a JSON object; as JSON its keys are strings."""
+    return isinstance(value, dict)
+
+
+def is_array(value: object) -> TypeGuard[list[object]]:
+    """Whether this is a JSON array."""
+    return isinstance(value, list)
+
+
+def at(value: object, *path: str) -> object:
+    """What stands under these keys, one inside the other; None when there is no such thing."""
+    for key in path:
+        if not is_object(value):
+            return None
+        value = value.get(key)
+    return value
+
+
+def text_at(value: object, *path: str) -> str:
+    """The string under these keys, or an empty one."""
+    found = at(value, *path)
+    return found if isinstance(found, str) else ""
+
+
+def count_at(value: object, *path: str) -> int:
+    """The count under these keys, or 0."""
+    found = at(value, *path)
+    return found if type(found) is int and found > 0 else 0
+
+
+def decoded(raw: bytes | msgspec.Raw) -> object:
+    """The JSON value, or None when it cannot be read."""
+    try:
+        return msgspec.json.decode(raw)
+    except UNREADABLE:
+        return None
+
+
+def decoded_as(kind: type[T], raw: bytes | msgspec.Raw) -> T | None:
+    """The JSON as this type, or None when it does not fit."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except UNREADABLE:
+        return None
+
+
+def raw_text(line: bytes) -> str:
+    """What an agent sent, as text and cut, to be kept with what was not understood."""
+    return line[:RAW_LENGTH].decode("utf-8", "replace")
+
+
+def shown(line: bytes) -> str:
+    """The beginning of what an agent sent, for a message."""
+    return ascii(line[:SHOWN_LENGTH].decode("utf-8", "replace"))

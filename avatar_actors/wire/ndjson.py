@@ -1,0 +1,69 @@
+"""Cuts a stream of bytes into lines, in time linear in the bytes; what a line means is a wire's."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NEWLINE: Final = b"\n"
+
+
+class Lines:
+    """The lines of one stream. One longer than `max_line` is left out and counted, no more.
+
+    Empty lines are left out as well. What is kept of an unfinished line never exceeds `max_line`.
+    """
+
+    def __init__(self, max_line: int) -> None:
+        self._max_line = max_line
+        self._rest = bytearray()
+        self._skipping = False
+        self._overlong = 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that these bytes complete, without their ends."""
+        if not (self._rest or self._skipping):
+            lines = data.split(NEWLINE)
+            self._begin(lines.pop())
+        else:
+            head, newline, tail = data.partition(NEWLINE)
+            self._grow(head)
+            if not newline:
+                return []
+            lines = tail.split(NEWLINE)
+            lines.insert(0, self.end())
+            self._begin(lines.pop())
+        if len(data) > self._max_line:
+            lines = self._within_cap(lines)
+        return [line for line in lines if line]
+
+    def end(self) -> bytes:
+        """What has come of an unfinished line; the next byte begins another one."""
+        line = bytes(self._rest)
+        self._rest.clear()
+        self._skipping = False
+        return line
+
+    def take_overlong(self) -> int:
+        """How many lines were over the cap since the last call."""
+        count, self._overlong = self._overlong, 0
+        return count
+
+    def _begin(self, start: bytes) -> None:
+        if start:
+            self._grow(start)
+
+    def _grow(self, more: bytes) -> None:
+        if self._skipping:
+            return
+        if len(self._rest) + len(more) > self._max_line:
+            # A new one: a cleared bytearray of 64 MiB would keep its memory.
+            self._rest = bytearray()
+            self._skipping = True
+            self._overlong += 1
+        else:
+            self._rest += more
+
+    def _within_cap(self, lines: list[bytes]) -> list[bytes]:
+        kept = [line for line in lines if len(line) <= self._max_line]
+        self._overlong += len(lines) - len(kept)
+        return kept

@@ -1,0 +1,1 @@
+"""What the programs about avatars share: figures with bounds, their command line, and agents."""

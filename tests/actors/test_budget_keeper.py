@@ -1,0 +1,93 @@
+"""The budget keeper, alone."""
+
+from functools import partial
+
+import pytest
+
+from avatar_actors.actors.budget_keeper import budget_keeper
+from avatar_actors.events import DiagnosticEvent
+from avatar_actors.messages import (
+    BudgetMessage,
+    HubMessage,
+    Interrupt,
+    MayRun,
+    Publish,
+    Spent,
+    TotalSpent,
+    TurnMessage,
+)
+from avatar_actors.settings import Budget
+from avatar_actors.types import Outcome, Usage
+from supervisors import Address
+from tests.actors.stage import Ear, Stage, open_stage
+
+
+class Purse:
+    def __init__(self) -> None:
+        self.hub = Ear[HubMessage]()
+        self.queue = Ear[TurnMessage]()
+        self.queue_at: Address[TurnMessage]
+        self.at: Address[BudgetMessage]
+
+    async def play(self, stage: Stage, budget: Budget) -> None:
+        hub = await stage.play("hub", self.hub)
+        self.queue_at = await stage.play("queue", self.queue)
+        self.at = await stage.play("budget", partial(budget_keeper, budget=budget, hub=hub))
+
+    async def may_run(self, turn_id: int) -> str:
+        return await self.at.ask(MayRun(turn_id, self.queue_at))
+
+    async def spend(self, turn_id: int, cost: float) -> None:
+        await self.at.tell(Spent(turn_id, Usage(cost_usd=cost)))
+
+    def warnings(self) -> list[str]:
+        told = [each for each in self.hub.heard if isinstance(each, Publish)]
+        events = [event for each in told for event in each.events]
+        return [event.message for event in events if isinstance(event, DiagnosticEvent)]
+
+
+@pytest.fixture
+def purse() -> Purse:
+    return Purse()
+
+
+async def test_a_turn_that_overspends_is_ended_by_its_name(purse: Purse) -> None:
+    async with open_stage() as stage:
+        await purse.play(stage, Budget(cost_usd=1))
+        assert await purse.may_run(7) == ""
+        await purse.spend(7, 1.5)
+        await stage.rest()
+        [interrupt] = purse.queue.heard
+        assert isinstance(interrupt, Interrupt)
+        assert (interrupt.turn_id, interrupt.outcome) == (7, Outcome.OVER_BUDGET)
+        assert "1 USD" in await purse.may_run(8)
+
+
+async def test_it_warns_once_at_four_fifths(purse: Purse) -> None:
+    async with open_stage() as stage:
+        await purse.play(stage, Budget(cost_usd=1))
+        await purse.may_run(1)
+        for cost in (0.5, 0.79, 0.8, 0.85, 0.9):
+            await purse.spend(1, cost)
+        await stage.rest()
+        [warning] = purse.warnings()
+        assert "80%" in warning
+        assert purse.queue.heard == []
+
+
+async def test_what_is_spent_outside_of_a_turn_counts_and_interrupts_nobody(purse: Purse) -> None:
+    async with open_stage() as stage:
+        await purse.play(stage, Budget(cost_usd=1))
+        await purse.may_run(1)
+        await purse.spend(0, 0.75)
+        await purse.spend(0, 0.75)
+        await stage.rest()
+        assert purse.queue.heard == []
+        assert (await purse.at.ask(TotalSpent())).cost_usd == 1.5
+        assert await purse.may_run(2) != ""
+
+
+async def test_turns_are_counted_when_they_may_run(purse: Purse) -> None:
+    async with open_stage() as stage:
+        await purse.play(stage, Budget(turns=2))
+        assert [bool(await purse.may_run(turn)) for turn in range(1, 5)] == [0, 0, 1, 1]

@@ -1,0 +1,65 @@
+"""The herald: notices of the tree as events of the avatar they concern."""
+
+import gc
+from functools import partial
+
+from avatar_actors.actors.herald import herald
+from avatar_actors.events import SupervisionEvent
+from avatar_actors.messages import AvatarBorn, HubMessage, Publish
+from supervisors import Address, ChildSpec, Inbox, Strategy, Supervisor, SupervisorSpec
+from supervisors.testing import crash
+from tests.actors.stage import Ear, Stage, open_stage
+
+
+async def part(inbox: Inbox[object]) -> None:
+    async for _ in inbox:
+        pass
+
+
+class Court:
+    def __init__(self) -> None:
+        self.avatars: Supervisor
+        self.at: Address[AvatarBorn]
+
+    async def play(self, stage: Stage) -> None:
+        self.avatars = await stage.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
+        self.at = await stage.play("herald", partial(herald, notices=stage.root.notices))
+
+    async def bear(self, name: str, hub: Ear[HubMessage]) -> Address[object]:
+        """An avatar of one part, with its hub."""
+        avatar = await self.avatars.start(SupervisorSpec(name, intensity=5))
+        hub_at = await avatar.start(ChildSpec("event hub", hub))
+        await self.at.tell(AvatarBorn(avatar.path, hub_at))
+        return await avatar.start(ChildSpec("part", part))
+
+
+def proclaimed(hub: Ear[HubMessage]) -> list[SupervisionEvent]:
+    told = [event for each in hub.heard if isinstance(each, Publish) for event in each.events]
+    return [event for event in told if isinstance(event, SupervisionEvent)]
+
+
+async def test_a_crash_is_told_to_its_own_avatar_alone() -> None:
+    court, aria, bert = Court(), Ear[HubMessage](), Ear[HubMessage]()
+    async with open_stage() as stage:
+        await court.play(stage)
+        mine = await court.bear("aria", aria)
+        await court.bear("bert", bert)
+        await stage.rest()
+        await crash(mine, ValueError("broken"))
+        await stage.rest()
+        assert [event.notice for event in proclaimed(aria)][:1] == ["crashed"]
+        assert proclaimed(aria)[0].detail == "ValueError: broken"
+        assert proclaimed(aria)[0].path == mine.path
+        assert proclaimed(bert) == []
+
+
+async def test_an_avatar_that_was_stopped_is_forgotten() -> None:
+    court = Court()
+    async with open_stage() as stage:
+        await court.play(stage)
+        for number in range(20):
+            await court.bear(f"a{number}", Ear[HubMessage]())
+            await court.avatars.terminate(f"a{number}")
+        await stage.rest()
+        gc.collect()
+        assert sum(isinstance(each, Ear) for each in gc.get_objects()) <= 2

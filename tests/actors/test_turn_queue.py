@@ -1,0 +1,205 @@
+"""The turn queue, alone: one turn at a time, interrupts in every phase, exactly one end."""
+
+from functools import partial
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from avatar_actors import messages
+from avatar_actors.actors.turn_queue import turn_queue
+from avatar_actors.events import TurnEndedEvent
+from avatar_actors.messages import TurnEnding
+from avatar_actors.session_messages import (
+    BridgeMessage,
+    CancelTurn,
+    GatekeeperMessage,
+    ProcessMessage,
+    RunTurn,
+)
+from avatar_actors.settings import AvatarSettings, WhileBusy
+from avatar_actors.turn_runner import Links
+from avatar_actors.types import Outcome, ProviderCapabilities, Usage
+from supervisors import Address, Inbox, Reply
+from supervisors.testing import freeze
+from tests.actors.stage import Ear, Stage, open_stage
+
+
+class Agent:
+    """A bridge that ends a turn when it is told to, or cancelled."""
+
+    def __init__(self) -> None:
+        self.prompts: list[int] = []
+        self.cancels: list[int] = []
+        self._turns: dict[int, Reply[TurnEnding]] = {}
+
+    async def __call__(self, inbox: Inbox[BridgeMessage]) -> None:
+        async for message in inbox:
+            if isinstance(message, RunTurn):
+                self.prompts.append(message.turn_id)
+                self._turns[message.turn_id] = inbox.defer(message)
+            elif isinstance(message, CancelTurn):
+                self.cancels.append(message.turn_id)
+                self.end(message.turn_id, message.outcome)
+
+    def end(self, turn_id: int, outcome: Outcome = Outcome.COMPLETED) -> None:
+        if turn_id in self._turns:
+            self._turns.pop(turn_id).send(TurnEnding(outcome=outcome))
+
+
+class Scene:
+    def __init__(self) -> None:
+        self.agent = Agent()
+        self.tracker = Ear[messages.TrackerMessage](EndTurn=TurnEndedEvent(), WasSent=True)
+        self.limiter = Ear[messages.LimiterMessage]()
+        self.limiter_at: Address[messages.LimiterMessage]
+        self.tracker_at: Address[messages.TrackerMessage]
+        self.at: Address[messages.TurnMessage]
+
+    async def play(self, stage: Stage) -> None:
+        self.tracker_at = await stage.play("tracker", self.tracker, room=1)
+        self.limiter_at = await stage.play("limiter", self.limiter)
+        budget = Ear[messages.BudgetMessage](MayRun="", TotalSpent=Usage())
+        links = Links(
+            tracker=self.tracker_at,
+            budget=await stage.play("budget", budget),
+            limiter=self.limiter_at,
+            gatekeeper=await stage.play("gatekeeper", Ear[GatekeeperMessage]()),
+        )
+        actor = partial(turn_queue, provider="p", settings=AvatarSettings(), links=links)
+        self.at = await stage.play("queue", actor)
+        await self.open_session(stage)
+
+    async def open_session(self, stage: Stage) -> None:
+        ready = messages.SessionReady(
+            bridge=await stage.play("bridge", self.agent),
+            process=await stage.play("process", Ear[ProcessMessage]()),
+            capabilities=ProviderCapabilities(),
+            session_id="s",
+            pid=1,
+        )
+        await self.at.tell(ready)
+        await stage.rest()
+
+    async def submit(self, turn_id: int, how: WhileBusy = WhileBusy.QUEUE) -> None:
+        await self.at.tell(
+            messages.Submit(
+                messages.Submission(turn_id=turn_id, text="x", while_busy=how, timeout=1000)
+            )
+        )
+
+    def ends(self) -> dict[int, Outcome]:
+        """How each turn ended; a turn that ended twice is a fault."""
+        told = [each for each in self.tracker.heard if isinstance(each, messages.EndTurn)]
+        numbers = [each.turn_id for each in told]
+        assert len(numbers) == len(set(numbers)), "a turn ended twice"
+        return {each.turn_id: each.ending.outcome for each in told}
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+async def test_turns_run_one_after_the_other_in_order(scene: Scene) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        for turn in (1, 2, 3):
+            await scene.submit(turn)
+        await stage.rest()
+        assert scene.agent.prompts == [1]
+        for turn in (1, 2, 3):
+            scene.agent.end(turn)
+            await stage.rest()
+        assert scene.agent.prompts == [1, 2, 3]
+        assert scene.ends() == dict.fromkeys((1, 2, 3), Outcome.COMPLETED)
+
+
+async def test_a_late_interrupt_never_hits_the_next_turn(scene: Scene) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        await scene.submit(1)
+        await scene.submit(2)
+        await stage.rest()
+        scene.agent.end(1)
+        await stage.rest()
+        assert not await scene.at.ask(messages.Interrupt(1))
+        await stage.rest()
+        assert scene.agent.cancels == []
+        scene.agent.end(2)
+
+
+async def test_an_interrupt_at_the_rate_limiter_sends_nothing(scene: Scene) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        with freeze(scene.limiter_at):
+            await scene.submit(1)
+            await stage.rest()
+            assert await scene.at.ask(messages.Interrupt(1))
+            await stage.rest()
+            assert scene.ends() == {1: Outcome.CANCELLED}
+        await stage.rest()
+        assert scene.agent.prompts == []
+        assert messages.GiveBack(1) in scene.limiter.heard
+
+
+async def test_an_interrupt_while_the_tracker_is_busy_is_not_forgotten(scene: Scene) -> None:
+    """The tracker's mailbox is full, so the queue waits in the middle of a step."""
+    for steps in range(6):
+        scene = Scene()
+        async with open_stage() as stage:
+            await scene.play(stage)
+            with freeze(scene.tracker_at) as step:
+                await scene.tracker_at.tell(messages.WasSent(0))
+                await scene.submit(1)
+                await stage.rest()
+                for _ in range(steps):
+                    await step()
+                with trio.move_on_after(0.05):
+                    await scene.at.ask(messages.Interrupt(1))
+            await stage.rest()
+            assert scene.ends() == {1: Outcome.CANCELLED}, steps
+            assert set(scene.agent.prompts) == set(scene.agent.cancels), steps
+
+
+async def test_a_turn_that_takes_too_long_is_cancelled_by_its_own_name(
+    scene: Scene, autojump_clock: MockClock
+) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        await scene.submit(1)
+        await scene.submit(2)
+        await trio.sleep(999)
+        assert scene.agent.cancels == []
+        await trio.sleep(2)
+        assert scene.agent.cancels == [1]
+        assert scene.ends() == {1: Outcome.TIMED_OUT}
+        await trio.sleep(990)
+        scene.agent.end(2)
+        await stage.rest()
+        assert scene.ends()[2] is Outcome.COMPLETED
+
+
+async def test_a_close_down_ends_all_and_takes_no_more(scene: Scene) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        for turn in (1, 2):
+            await scene.submit(turn)
+        await stage.rest()
+        await scene.at.ask(messages.CloseDown("enough"))
+        await scene.submit(3)
+        await stage.rest()
+        cancelled = Outcome.CANCELLED
+        assert scene.ends() == {1: cancelled, 2: cancelled, 3: Outcome.REJECTED}
+
+
+async def test_an_urgent_prompt_goes_before_those_that_wait(scene: Scene) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        await scene.submit(1)
+        await scene.submit(2)
+        await stage.rest()
+        await scene.submit(3, WhileBusy.INTERRUPT)
+        await stage.rest()
+        assert scene.agent.prompts == [1, 3]
+        assert scene.ends() == {1: Outcome.CANCELLED}

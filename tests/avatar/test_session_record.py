@@ -1,0 +1,132 @@
+"""What outlives a session."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pytest
+
+from avatar_actors.events import AvatarEvent, StateEvent
+from avatar_actors.messages import SessionLost, SessionReady
+from avatar_actors.session_record import SessionRecord
+from avatar_actors.types import BridgeState, Continuity, ProviderCapabilities
+from supervisors import Address, ChildSpec, Inbox, open_supervisor
+
+KILLED = SessionLost("killed", -9, has_died=True)
+STOPPED = SessionLost("it was stopped", None, has_died=False)
+
+
+async def idle(inbox: Inbox[object]) -> None:
+    async for _ in inbox:
+        pass
+
+
+@pytest.fixture
+async def somebody() -> Address[object]:
+    async with open_supervisor("root") as root:
+        return await root.start(ChildSpec("somebody", idle))
+
+
+def ready(somebody: Address[object], session_id: str, *, can_load: bool = True) -> SessionReady:
+    return SessionReady(
+        bridge=somebody,
+        process=somebody,
+        capabilities=ProviderCapabilities(can_load_session=can_load),
+        session_id=session_id,
+        pid=1,
+    )
+
+
+async def test_a_first_start_wishes_nothing() -> None:
+    wish = SessionRecord("").wish()
+    assert (wish.session_id, wish.continuity) == ("", Continuity.NEW)
+
+
+async def test_a_stored_session_is_wished_from_the_first_start_on() -> None:
+    assert SessionRecord("s").wish().session_id == "s"
+
+
+async def test_what_was_said_is_taken_up_again(somebody: Address[object]) -> None:
+    record = SessionRecord("")
+    record.opened(ready(somebody, "s"))
+    record.spoken()
+    record.lost(KILLED)
+    wish = record.wish()
+    assert (wish.session_id, wish.continuity) == ("s", Continuity.RESUMED)
+
+
+async def test_a_session_in_which_nothing_was_said_is_not(somebody: Address[object]) -> None:
+    record = SessionRecord("")
+    record.opened(ready(somebody, "s"))
+    wish = record.wish()
+    assert (wish.session_id, wish.continuity) == ("", Continuity.FRESH)
+    assert wish.lost == "nothing had been said yet"
+
+
+async def test_an_agent_that_cannot_resume_is_not_asked_to(somebody: Address[object]) -> None:
+    record = SessionRecord("")
+    record.opened(ready(somebody, "s", can_load=False))
+    record.spoken()
+    assert record.wish().continuity is Continuity.FRESH
+    assert "cannot take up" in record.wish().lost
+
+
+async def test_a_refused_session_is_not_wished_twice(somebody: Address[object]) -> None:
+    record = SessionRecord("s")
+    record.cannot_resume("no such session")
+    wish = record.wish()
+    assert (wish.session_id, wish.continuity, wish.lost) == (
+        "",
+        Continuity.FRESH,
+        "no such session",
+    )
+    record.opened(ready(somebody, "new"))
+    record.spoken()
+    assert record.wish().session_id == "new"
+
+
+async def test_a_switch_names_the_next_session(somebody: Address[object]) -> None:
+    record = SessionRecord("")
+    record.opened(ready(somebody, "s", can_load=False))
+    record.switch_to("other")
+    assert record.wish().session_id == "other"
+
+
+async def test_states_are_told_when_they_change(somebody: Address[object]) -> None:
+    record = SessionRecord("")
+    steps: list[Callable[[], Sequence[AvatarEvent]]] = [
+        record.starting,
+        partial(record.opened, ready(somebody, "s")),
+        record.silent,
+        record.spoken,
+        record.spoken,
+        record.silent,
+        partial(record.lost, KILLED),
+        record.starting,
+    ]
+    told = [event for step in steps for event in step()]
+    moves = [(each.new_state, each.detail) for each in told if isinstance(each, StateEvent)]
+    assert moves == [
+        (BridgeState.WARMING_UP, ""),
+        (BridgeState.READY, ""),
+        (BridgeState.BUSY, ""),
+        (BridgeState.READY, ""),
+        (BridgeState.ERROR, "killed"),
+        (BridgeState.WARMING_UP, ""),
+    ]
+    assert record.restarts == 1
+
+
+async def test_a_session_that_we_ended_is_no_error(somebody: Address[object]) -> None:
+    record = SessionRecord("")
+    record.opened(ready(somebody, "s"))
+    [event] = record.lost(STOPPED)
+    assert isinstance(event, StateEvent)
+    assert event.new_state is BridgeState.DISCONNECTED
+
+
+async def test_the_first_to_notice_a_death_tells_why(somebody: Address[object]) -> None:
+    record = SessionRecord("")
+    record.opened(ready(somebody, "s"))
+    assert record.lost(KILLED)
+    assert record.lost(STOPPED) == []
+    assert (record.state, record.returncode) == (BridgeState.ERROR, -9)

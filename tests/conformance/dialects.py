@@ -1,0 +1,117 @@
+"""The agents of the conformance suite: each a dialect of the embedded agent, and what it lacks."""
+
+import os
+from collections.abc import Mapping
+from enum import Enum
+
+import pytest
+from msgspec import Struct
+
+from avatar_actors import Continuity
+
+
+class Trait(Enum):
+    """What a fault needs an agent to have."""
+
+    PERMISSIONS = "asks the host before it uses a tool"
+    HANDSHAKE = "answers for itself when it is started"
+    LOGIN_AT_START = "asks for a login when it is started"
+    LIFE_AFTER_RESULT = "lives on when its turn is over"
+    RESULT_IS_END = "ends its turn with the result"
+    HOST_FILES = "lets the host read and write its files"
+    NAMED_SESSIONS = "names its session in every update"
+    NAMED_UPDATES = "names the message that an update belongs to"
+    TOKENS = "tells how many tokens a turn took"
+    VERSIONS = "tells the version of its protocol"
+    RESUME_CHECK = "looks for the stored session when it is started"
+
+
+ONE_SHOT = "a process for each prompt, behind a shim that greets us in its stead"
+OWN_FILES = "reads and writes its files by itself"
+NAMELESS = "its texts name neither their turn nor their prompt"
+VERSIONLESS = "its protocol has no version"
+
+
+class Dialect(Struct, frozen=True, kw_only=True):
+    """One row of the table. `lacks` says why a fault cannot happen to this agent."""
+
+    name: str
+    options: dict[str, str]
+    lacks: Mapping[Trait, str] = {}
+    # What it says of a session that it takes up again, before the next prompt.
+    when_resumed: Continuity = Continuity.RESUMED
+
+
+DIALECTS = (
+    Dialect(
+        name="acp",
+        options={"flavour": "plain"},
+        lacks={Trait.NAMED_UPDATES: NAMELESS},
+    ),
+    Dialect(
+        name="gemini",
+        options={"flavour": "gemini"},
+        lacks={Trait.HOST_FILES: OWN_FILES, Trait.NAMED_UPDATES: NAMELESS},
+    ),
+    Dialect(
+        name="gemini-headless",
+        options={"dialect": "gemini"},
+        when_resumed=Continuity.PENDING,
+        lacks={
+            Trait.PERMISSIONS: "tools that need approval are not there at all in this mode",
+            Trait.HANDSHAKE: ONE_SHOT,
+            Trait.LOGIN_AT_START: ONE_SHOT,
+            Trait.RESUME_CHECK: ONE_SHOT,
+            Trait.LIFE_AFTER_RESULT: "its process ends with its result",
+            Trait.HOST_FILES: OWN_FILES,
+            Trait.NAMED_UPDATES: "its process ends with its result",
+            Trait.NAMED_SESSIONS: "one session for each process",
+            Trait.VERSIONS: VERSIONLESS,
+        },
+    ),
+    Dialect(
+        name="codex-zed",
+        options={"flavour": "codex-zed"},
+        lacks={
+            Trait.HOST_FILES: OWN_FILES,
+            Trait.NAMED_UPDATES: NAMELESS,
+            Trait.TOKENS: "it tells only how full its context is",
+        },
+    ),
+    Dialect(
+        name="codex-acp",
+        options={"flavour": "codex-acp"},
+        lacks={Trait.HOST_FILES: OWN_FILES},
+    ),
+    Dialect(
+        name="claude",
+        options={"dialect": "claude"},
+        lacks={
+            Trait.RESULT_IS_END: "its turn ends when it is idle, which it says after the result",
+            Trait.LOGIN_AT_START: "it says so only with the first prompt",
+            Trait.HOST_FILES: OWN_FILES,
+            Trait.NAMED_UPDATES: NAMELESS,
+            Trait.NAMED_SESSIONS: "one session for each process",
+            Trait.VERSIONS: VERSIONLESS,
+        },
+    ),
+)
+
+
+# `make test` runs one dialect per wire, `make conformance` all of them.
+BRIEF = {"acp", "gemini-headless", "claude"}
+PLAYED = [each for each in DIALECTS if each.name in BRIEF or "ALL_DIALECTS" in os.environ]
+
+
+def dialects_with(*needed: Trait) -> list[Dialect]:
+    return [dialect for dialect in PLAYED if not any(trait in dialect.lacks for trait in needed)]
+
+
+def every_dialect(*needed: Trait) -> pytest.MarkDecorator:
+    """Run the test with each agent to which its fault can happen."""
+    able = dialects_with(*needed)
+    return pytest.mark.parametrize("dialect", able, ids=[dialect.name for dialect in able])
+
+
+def dialect_named(name: str) -> Dialect:
+    return next(dialect for dialect in DIALECTS if dialect.name == name)

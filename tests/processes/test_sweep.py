@@ -1,0 +1,66 @@
+"""What is killed by its cookie, and what is not."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from avatar_actors.processes import sweep_dead_hosts
+from avatar_actors.processes.identity import host_identity, is_dead_host
+from avatar_actors.processes.sweep import sweep_lease
+from avatar_actors.warden import LEASE_COOKIE
+
+HOST_THAT_DIES = (
+    "from avatar_actors.processes.identity import host_identity; print(host_identity())"
+)
+
+
+@contextmanager
+def carrier(cookie: str) -> Generator["subprocess.Popen[bytes]"]:
+    with subprocess.Popen(["sleep", "100"], env={LEASE_COOKIE: cookie}) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def dead_host() -> str:
+    done = subprocess.run([sys.executable, "-c", HOST_THAT_DIES], capture_output=True, check=True)
+    return done.stdout.decode().strip()
+
+
+def test_process_of_a_dead_host_is_killed() -> None:
+    with carrier(f"{dead_host()}/1") as left:
+        # Not counted: a runtime that starts elsewhere on this machine may sweep it first.
+        sweep_dead_hosts(among=lambda: [left.pid])
+        assert left.wait(30) == -signal.SIGKILL
+
+
+def test_process_of_a_living_host_is_left_alone() -> None:
+    with carrier(f"{host_identity()}/1") as process:
+        assert sweep_dead_hosts(among=lambda: [process.pid]) == 0
+        assert process.poll() is None
+
+
+def test_host_of_another_boot_or_container_is_not_known_to_be_dead() -> None:
+    boot, namespace, process = dead_host().split(":")
+    assert is_dead_host(f"{boot}:{namespace}:{process}")
+    assert not is_dead_host(f"other-boot:{namespace}:{process}")
+    assert not is_dead_host(f"{boot}:1:{process}")
+    assert not is_dead_host("nonsense")
+
+
+def test_pid_that_was_given_to_another_is_a_dead_host() -> None:
+    world, _, process = host_identity().rpartition(":")
+    assert not is_dead_host(f"{world}:{process}")
+    assert is_dead_host(f"{world}:{os.getpid()}.1")
+
+
+def test_only_this_leases_processes_are_swept() -> None:
+    mine, other = f"{host_identity()}/mine", f"{host_identity()}/other"
+    with carrier(mine) as first, carrier(other) as second:
+        assert sweep_lease(mine) == 1
+        assert first.wait(30) in (0, -signal.SIGKILL)
+        assert second.poll() is None

@@ -1,0 +1,118 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from avatar_actors.errors import SettingsError
+from avatar_actors.providers.codex import codex_profile, codex_provider
+from avatar_actors.providers.provider import LaunchPlan, Place
+from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.wire.acp_profile import SystemPromptBy
+
+PLACE = Place(private_dir=Path("/private"), session_id="new")
+ZED = {"adapter": "zed"}
+
+
+def plan(**settings: Any) -> LaunchPlan:
+    return codex_provider().plan(AvatarSettings(**settings), PLACE)
+
+
+def test_plain_start_uses_the_users_login() -> None:
+    made = plan()
+    assert made.argv == ("codex-acp",)
+    assert made.env == {
+        "TMPDIR": "/private",
+        "NO_BROWSER": "1",
+        "INITIAL_AGENT_MODE": "read-only",
+    }
+    assert made.files == {}
+
+
+def test_config_of_the_protocols_adapter_goes_by_the_environment() -> None:
+    options = {"sandbox_mode": "workspace-write", "approval_mode": "on-request"}
+    made = plan(model="gpt-5.5[high]", options=options, system_prompt="be brief", args=("-v",))
+    assert made.argv == ("codex-acp", "-v")
+    assert json.loads(made.env["CODEX_CONFIG"]) == {
+        "model": "gpt-5.5",
+        "model_reasoning_effort": "high",
+        "sandbox_mode": "workspace-write",
+        "approval_policy": "on-request",
+    }
+
+
+def test_config_of_zeds_adapter_goes_by_flags() -> None:
+    options = {**ZED, "sandbox_mode": "danger-full-access", "approval_mode": "never"}
+    made = plan(model="gpt-5.4", options=options, system_prompt='say "hi"\n')
+    flags = [made.argv[i + 1] for i, word in enumerate(made.argv) if word == "-c"]
+    assert flags == [
+        'model="gpt-5.4"',
+        'sandbox_mode="danger-full-access"',
+        'approval_policy="never"',
+        'developer_instructions="say \\"hi\\"\\n"',
+    ]
+    assert "CODEX_CONFIG" not in made.env
+    assert "INITIAL_AGENT_MODE" not in made.env
+
+
+@pytest.mark.parametrize(
+    ("options", "variable", "method"),
+    [
+        ({}, "OPENAI_API_KEY", "api-key"),
+        ({}, "CODEX_API_KEY", "api-key"),
+        (ZED, "OPENAI_API_KEY", "openai-api-key"),
+        (ZED, "CODEX_API_KEY", "codex-api-key"),
+    ],
+)
+def test_key_has_a_home_of_its_own(options: dict[str, str], variable: str, method: str) -> None:
+    settings = AvatarSettings(options=options, env={variable: "secret"})
+    assert codex_profile(settings).auth_method == method
+    made = codex_provider().plan(settings, PLACE)
+    assert made.env["CODEX_HOME"] == "/private/codex-home"
+    assert made.files == {"codex-home/config.toml": ""}
+    assert "secret" not in str(made)
+
+
+def test_home_that_the_host_names_is_its_own() -> None:
+    made = plan(env={"OPENAI_API_KEY": "k", "CODEX_HOME": "/mine"})
+    assert "CODEX_HOME" not in made.env
+
+
+def test_login_method_may_be_named() -> None:
+    settings = AvatarSettings(options={"auth": "chatgpt"}, env={"OPENAI_API_KEY": "k"})
+    assert codex_profile(settings).auth_method == "chatgpt"
+    assert "CODEX_HOME" not in codex_provider().plan(settings, PLACE).env
+
+
+def test_mode_asks_the_host_unless_nothing_is_restricted() -> None:
+    def mode(permissions: PermissionMode, adapter: str) -> str:
+        settings = AvatarSettings(permissions=permissions, options={"adapter": adapter})
+        return codex_profile(settings).mode
+
+    for adapter in ("acp", "zed"):
+        assert mode(PermissionMode.SAFE, adapter) == "read-only"
+        assert mode(PermissionMode.ASK, adapter) == "read-only"
+    assert mode(PermissionMode.UNRESTRICTED, "acp") == "workspace-write"
+    assert mode(PermissionMode.UNRESTRICTED, "zed") == "auto"
+    assert plan(mode="agent").env["INITIAL_AGENT_MODE"] == "agent"
+
+
+def test_system_prompt_of_the_protocols_adapter_goes_by_the_session() -> None:
+    assert codex_profile(AvatarSettings()).system_prompt is SystemPromptBy.FIELD
+    assert codex_profile(AvatarSettings(options=ZED)).system_prompt is SystemPromptBy.LAUNCH
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"options": {"adapter": "other"}}, "is one of acp, zed"),
+        ({"options": {"sandbox_mode": "none"}}, "is one of read-only, "),
+        ({"options": {"approval_mode": "maybe"}}, "is one of untrusted, "),
+        ({"options": {"sandbox": "x"}}, "codex has no option 'sandbox'"),
+        ({"model": "m", "env": {"CODEX_CONFIG": "{}"}}, "in CODEX_CONFIG or as settings"),
+        ({"options": ZED, "system_prompt": "x" * 200_000}, "bytes of system prompt"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        plan(**settings)

@@ -1,0 +1,42 @@
+"""RC-5: SIGTERM at random points of start, turn and stop: a clean end with a defined code."""
+
+import random
+import signal
+from pathlib import Path
+
+import pytest
+import trio
+
+from tests.conformance.host_program import EXIT_ON_TERM
+from tests.conformance.hosts import open_host
+from tests.conformance.stage import PATIENCE, Step
+
+STEPS: list[Step] = [
+    {"say": "working"},
+    {"spawn": "daemon"},
+    {"tool": "Bash", "seconds": 0.1},
+    {"wait": 0.2},
+]
+ROUNDS = 10
+AT_ONCE = 5
+SPAN = 0.8
+
+
+async def run_and_end(place: Path, name: str, delay: float) -> None:
+    """The host says `up` before it starts its avatar; the signal comes so long after it."""
+    async with open_host(name, place, STEPS, STEPS) as host:
+        await host.says("up")
+        await trio.sleep(delay)
+        host.process.send_signal(signal.SIGTERM)
+        assert await host.process.wait() == EXIT_ON_TERM
+        assert not host.remains()
+
+
+@pytest.mark.parametrize("name", ["acp", "gemini", "gemini-headless", "codex-acp", "claude"])
+async def test_rc_05_sigterm_at_ten_random_points_leaves_nothing(tmp_path: Path, name: str) -> None:
+    chance = random.Random(name)
+    with trio.fail_after(PATIENCE):
+        for _ in range(ROUNDS // AT_ONCE):
+            async with trio.open_nursery() as nursery:
+                for _ in range(AT_ONCE):
+                    nursery.start_soon(run_and_end, tmp_path, name, chance.uniform(0, SPAN))

@@ -1,0 +1,34 @@
+"""RC-9: the history read while turns run: whole pairs, never what was added to a prompt."""
+
+from pathlib import Path
+
+import trio
+
+from tests.conformance.dialects import Dialect, every_dialect
+from tests.conformance.stage import Stage, on_stage, script
+
+
+async def read_history(stage: Stage, reads: list[int]) -> None:
+    while True:
+        history = await stage.avatar.history()
+        pairs = list(zip(history[::2], history[1::2], strict=True))
+        for asked, answered in pairs:
+            assert (asked.role, answered.role) == ("user", "assistant")
+            assert asked.turn_id == answered.turn_id
+            assert asked.content == script({"say": answered.content})
+        reads.append(len(pairs))
+
+
+@every_dialect()
+async def test_rc_09_history_that_is_read_during_turns_has_whole_pairs(
+    dialect: Dialect, tmp_path: Path
+) -> None:
+    async with on_stage(dialect, tmp_path, system_prompt="You are a lamp.") as stage:
+        reads: list[int] = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(read_history, stage, reads)
+            for number in range(10):
+                assert await stage.says(f"answer {number}")
+            nursery.cancel_scope.cancel()
+        assert len(await stage.avatar.history()) == 20
+        assert reads == sorted(reads)

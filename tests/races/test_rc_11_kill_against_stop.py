@@ -1,0 +1,70 @@
+"""RC-11: the agent dies and is stopped at about the same time: the last command decides."""
+
+import os
+import random
+import signal
+from pathlib import Path
+
+import pytest
+import trio
+
+from avatar_actors import Outcome, Runtime, open_runtime
+from tests.conformance.dialects import Dialect, every_dialect
+from tests.conformance.stage import PATIENCE, script, surroundings, witnessed
+
+# Each round another millisecond out of so many: together the rounds cover the span.
+SPAN = 200
+ROUNDS = 5
+
+
+async def kill_then_stop(runtime: Runtime, dialect: Dialect, place: Path, delay: float) -> None:
+    avatar = await runtime.start(**surroundings(dialect, place))
+    async with witnessed(avatar), trio.open_nursery() as nursery:
+        turn = avatar.turn(script({"say": "up"}, {"wait": 1000}))
+        await turn.__aenter__()
+        pid = (await avatar.health()).pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        await trio.sleep(delay)
+        nursery.start_soon(avatar.stop)
+        answer = await turn.wait()
+        assert answer.outcome in {Outcome.CRASHED, Outcome.CANCELLED}
+    assert avatar.is_down
+
+
+@every_dialect()
+@pytest.mark.parametrize("part", range(4))
+async def test_rc_11_stop_after_a_kill_is_the_last_word_at_any_distance(
+    dialect: Dialect, tmp_path: Path, part: int
+) -> None:
+    chance = random.Random(f"{dialect.name}-{part}")
+    size = SPAN // 4
+    with trio.fail_after(PATIENCE):
+        async with open_runtime() as runtime:
+            async with trio.open_nursery() as nursery:
+                for milliseconds in chance.sample(range(part * size, (part + 1) * size), ROUNDS):
+                    nursery.start_soon(
+                        kill_then_stop, runtime, dialect, tmp_path, milliseconds / 1000
+                    )
+            assert runtime.avatars() == []
+
+
+@every_dialect()
+async def test_rc_11_start_stop_start_ends_with_one_that_answers(
+    dialect: Dialect, tmp_path: Path
+) -> None:
+    options = surroundings(dialect, tmp_path)
+    with trio.fail_after(PATIENCE):
+        async with open_runtime() as runtime:
+            for _ in range(3):
+                first = await runtime.start("embedded", "aria", **options)
+                pid = (await first.health()).pid
+                assert pid is not None
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(first.stop)
+                    nursery.start_soon(first.stop)
+                    os.kill(pid, signal.SIGKILL)
+                assert first.is_down
+            last = await runtime.start("embedded", "aria", **options)
+            assert (await last.chat(script({"say": "here"}))).content == "here"
+            assert runtime.avatars() == [last]

@@ -1,0 +1,79 @@
+"""RC-13: a subscriber that leaves, brings another or stops the avatar while it is being told."""
+
+from pathlib import Path
+
+import trio
+
+from avatar_actors import Avatar, AvatarEvent, Outcome, TextEvent, TurnEndedEvent
+from tests.conformance.dialects import Dialect, every_dialect
+from tests.conformance.stage import Step, on_stage, script
+
+PULSE: Step = {"pulse": {"every": 0.005, "count": 40, "text": "{i} "}}
+
+
+async def leave_after_one(avatar: Avatar, left: list[AvatarEvent]) -> None:
+    async with avatar.events(TextEvent) as events:
+        async for event in events:
+            left.append(event)
+            break
+
+
+async def bring_another(avatar: Avatar, first: list[str], second: list[str]) -> None:
+    """The second begins in the middle of the first's reading."""
+    async with avatar.events(TextEvent, TurnEndedEvent) as events, trio.open_nursery() as nursery:
+        async for event in events:
+            if isinstance(event, TurnEndedEvent):
+                return
+            assert isinstance(event, TextEvent)
+            first.append(event.text)
+            if len(first) == 5:
+                await nursery.start(read_to_the_end, avatar, second)
+
+
+async def read_to_the_end(
+    avatar: Avatar, texts: list[str], task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    async with avatar.events(TextEvent, TurnEndedEvent) as events:
+        task_status.started()
+        async for event in events:
+            if isinstance(event, TurnEndedEvent):
+                return
+            assert isinstance(event, TextEvent)
+            texts.append(event.text)
+
+
+@every_dialect()
+async def test_rc_13_who_leaves_hears_no_more_and_who_comes_hears_only_what_follows(
+    dialect: Dialect, tmp_path: Path
+) -> None:
+    async with on_stage(dialect, tmp_path) as stage:
+        left: list[AvatarEvent] = []
+        first: list[str] = []
+        second: list[str] = []
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(leave_after_one, stage.avatar, left)
+            nursery.start_soon(bring_another, stage.avatar, first, second)
+            await trio.testing.wait_all_tasks_blocked()
+            answer = await stage.play(PULSE)
+        assert len(left) == 1
+        assert "".join(first) == answer.content == "".join(f"{i} " for i in range(40))
+        assert 0 < len(second) <= 36
+        assert answer.content.endswith("".join(second))
+
+
+@every_dialect()
+async def test_rc_13_subscriber_that_stops_the_avatar_hears_the_end(
+    dialect: Dialect, tmp_path: Path
+) -> None:
+    async with on_stage(dialect, tmp_path) as stage, trio.open_nursery() as nursery:
+        nursery.start_soon(stage.avatar.chat, script(PULSE, {"wait": 1000}))
+        heard: list[AvatarEvent] = []
+        async with stage.avatar.events(TextEvent, TurnEndedEvent) as events:
+            async for event in events:
+                heard.append(event)
+                if len(heard) == 3:
+                    await stage.avatar.stop()
+        ended = heard[-1]
+        assert isinstance(ended, TurnEndedEvent)
+        assert ended.outcome is Outcome.CANCELLED
+        assert stage.avatar.is_down

@@ -1,0 +1,109 @@
+from typing import Any
+
+import pytest
+
+from avatar_actors.types import StoredSession
+from avatar_actors.wire.acp import AcpWire
+from avatar_actors.wire.acp_calls import MOST_PAGES
+from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.wire.commands import Call, Open
+from avatar_actors.wire.facts import Answered
+from tests.wire.acp_replay import MAX_LINE, SESSION, in_turn, opened, refusal, reply, sent
+
+
+def sent_by(wire: AcpWire, action: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    assert wire.command(Call(7, action, arguments)) == []
+    [message] = sent(wire)
+    return message["method"], message["params"]
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "method", "params"),
+    [
+        ("close_session", {}, "session/close", {"sessionId": SESSION}),
+        ("delete", {"session_id": "old"}, "session/delete", {"sessionId": "old"}),
+        (
+            "fork",
+            {},
+            "session/fork",
+            {"sessionId": SESSION, "cwd": "/sandbox", "mcpServers": []},
+        ),
+        ("list_sessions", {}, "session/list", {}),
+        ("list_sessions", {"cwd": "/x"}, "session/list", {"cwd": "/x"}),
+        ("raw:_any/thing", {"a": 1}, "_any/thing", {"a": 1}),
+    ],
+)
+def test_action_is_sent_as_its_method(
+    action: str, arguments: dict[str, Any], method: str, params: dict[str, Any]
+) -> None:
+    assert sent_by(opened(), action, **arguments) == (method, params)
+
+
+def test_answer_and_refusal_carry_the_call() -> None:
+    wire = opened()
+    wire.command(Call(7, "raw:x"))
+    wire.command(Call(8, "raw:y"))
+    assert wire.receive(refusal(3, -32601, "no y")) == [Answered(8, None, "no y")]
+    assert wire.receive(reply(2, {"a": [1]})) == [Answered(7, {"a": [1]})]
+
+
+def test_calls_work_during_a_turn() -> None:
+    wire = in_turn()
+    assert sent_by(wire, "raw:x")[0] == "x"
+    assert wire.receive(reply(3, None)) == [Answered(7, None)]
+
+
+def test_sessions_come_page_by_page_in_our_words() -> None:
+    wire = opened()
+    sent_by(wire, "list_sessions")
+    row = {"sessionId": "a", "cwd": "/x", "title": "T", "updatedAt": "now"}
+    assert wire.receive(reply(2, {"sessions": [row, 5, {}], "nextCursor": "c"})) == []
+    [page] = sent(wire)
+    assert page["params"] == {"cursor": "c"}
+    [answer] = wire.receive(reply(3, {"sessions": [{"sessionId": "b"}]}))
+    assert isinstance(answer, Answered)
+    assert [StoredSession(**each) for each in answer.result] == [
+        StoredSession("a", "T", "/x", "now"),
+        StoredSession("b"),
+    ]
+
+
+def test_endless_pages_come_to_an_end() -> None:
+    wire = opened()
+    sent_by(wire, "list_sessions")
+    facts = [
+        fact
+        for number in range(MOST_PAGES)
+        for fact in wire.receive(reply(2 + number, {"sessions": [], "nextCursor": "more"}))
+    ]
+    assert facts == [Answered(7, [])]
+
+
+def test_model_and_mode_are_chosen_by_the_agents_methods() -> None:
+    wire = AcpWire(AcpProfile(), MAX_LINE)
+    wire.command(Open(cwd="/sandbox"))
+    wire.receive(reply(0, {"protocolVersion": 1}))
+    modes = {"availableModes": [{"id": "plan"}], "currentModeId": "plan"}
+    option = {"id": "model", "currentValue": "a", "options": [{"value": "a"}]}
+    wire.receive(reply(1, {"sessionId": SESSION, "modes": modes, "configOptions": [option]}))
+    sent(wire)
+    mode = {"sessionId": SESSION, "modeId": "plan"}
+    assert sent_by(wire, "set_mode", mode="plan") == ("session/set_mode", mode)
+    assert wire.receive(reply(2, {})) == [Answered(7, {})]
+    model = {"sessionId": SESSION, "configId": "model", "value": "b"}
+    assert sent_by(wire, "set_model", model="b") == ("session/set_config_option", model)
+    [answer] = wire.receive(refusal(3, -32602, "bad"))
+    assert isinstance(answer, Answered)
+    assert answer.error == "the model 'b' was not taken (bad); offered: a"
+
+
+@pytest.mark.parametrize("action", ["stop_task", "", "set_model"])
+def test_what_cannot_be_done_is_answered_at_once(action: str) -> None:
+    [answer] = opened().command(Call(7, action, {"model": "x"}))
+    assert isinstance(answer, Answered)
+    assert answer.error
+
+
+def test_nothing_can_be_called_before_the_session_is_open() -> None:
+    [answer] = AcpWire(AcpProfile(), MAX_LINE).command(Call(7, "list_sessions"))
+    assert answer == Answered(7, None, "not now: the connection is new")

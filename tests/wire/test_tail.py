@@ -1,0 +1,15 @@
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from avatar_actors.wire.tail import Tail
+
+
+@given(st.lists(st.text(max_size=9)), st.integers(1, 12))
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_end_of_all_that_was_added_is_kept(pieces: list[str], length: int) -> None:
+    tail = Tail(length)
+    for number, piece in enumerate(pieces, start=1):
+        tail.add(piece)
+        if number % 3 == 0:
+            assert tail.text() == "".join(pieces[:number])[-length:]
+    assert tail.text() == "".join(pieces)[-length:]
