@@ -65,7 +65,7 @@ class Actors(Struct, frozen=True, kw_only=True):
 async def start_avatar(
     avatars: Supervisor,
     wanted: Wanted,
-    warden: Address[inner.Lend],
+    warden: Address[inner.Admit],
     herald: Address[messages.AvatarBorn],
 ) -> Actors:
     """Start all actors of an avatar, each ready before the next; AvatarStartError if one is not."""
@@ -107,7 +107,7 @@ def _supervisor_spec(wanted: Wanted) -> SupervisorSpec:
 async def _start_actors(
     supervisor: Supervisor,
     wanted: Wanted,
-    warden: Address[inner.Lend],
+    warden: Address[inner.Admit],
     herald: Address[messages.AvatarBorn],
 ) -> Actors:
     provider, settings, start = wanted.provider, wanted.settings, supervisor.start

@@ -44,7 +44,7 @@ class Runtime:
     def __init__(
         self,
         root: Supervisor,
-        warden: Address[inner.Lend],
+        warden: Address[inner.Admit],
         herald: Address[messages.AvatarBorn],
         scratch: Path,
     ) -> None:

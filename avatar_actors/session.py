@@ -44,7 +44,7 @@ _KILL = 8.0
 class Company(Struct, frozen=True, kw_only=True):
     """The actors around a session, which outlive it."""
 
-    warden: Address[inner.Lend]
+    warden: Address[inner.Admit]
     hub: Address[messages.HubMessage]
     tracker: Address[messages.TrackerMessage]
     budget: Address[messages.BudgetMessage]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from avatar_actors.messages import TurnEnding
-from avatar_actors.processes import Lease, Vitals
+from avatar_actors.processes import Berth, Vitals
 from avatar_actors.types import Attachment, JsonObject, Outcome, Permit
 from avatar_actors.wire.commands import AnswerPermission
 from avatar_actors.wire.facts import FileWanted, PermissionAsked
@@ -131,8 +131,10 @@ class StderrTail(Struct, Request[tuple[str, ...]], frozen=True):
     """The last lines of the agent's stderr."""
 
 
-class Lend(Struct, Request[Lease], frozen=True):
-    """To the warden: a place for one agent's process tree."""
+class Admit(Struct, Request[None], frozen=True):
+    """To the warden: put a keeper into this berth, for one agent's process tree."""
+
+    berth: Berth
 
 
 class Nothing(Struct, frozen=True):

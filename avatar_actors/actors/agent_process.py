@@ -18,21 +18,21 @@ from avatar_actors.messages import (
     TurnMessage,
     WhatToResume,
 )
-from avatar_actors.processes import Launch, Lease, LeaseLost, end_command, exit_words
+from avatar_actors.processes import Launch, Lease, LeaseLost, end_command, exit_words, open_lease
 from avatar_actors.session_messages import (
+    Admit,
     EndTool,
     GatekeeperMessage,
     GetVitals,
-    Lend,
     ProcessMessage,
     QuestionsOver,
 )
-from supervisors import Address, AskFailed, Inbox
+from supervisors import Address, AskFailed, AskTimeout, Inbox
 
 # How often a spawn is tried again when the warden is being replaced.
 _TRIES = 50
 _PAUSE = 0.02
-_LENDING = 10.0
+_ADMISSION = 10.0
 
 
 class Running(Struct, frozen=True):
@@ -45,7 +45,7 @@ class Running(Struct, frozen=True):
 class Surroundings(Struct, frozen=True, kw_only=True):
     """Where the process comes from and whom it concerns."""
 
-    warden: Address[Lend]
+    warden: Address[Admit]
     turn_queue: Address[TurnMessage]
     tracker: Address[TrackerMessage]
     gatekeeper: Address[GatekeeperMessage]
@@ -81,17 +81,20 @@ async def agent_process(inbox: Inbox[ProcessMessage], around: Surroundings) -> N
 async def _spawn(around: Surroundings, launch: Launch) -> Lease:
     for _ in range(_TRIES):
         try:
-            lease = await _lend(around.warden)
-        except AskFailed:
-            await trio.sleep(_PAUSE)
-            continue
+            lease, berth = open_lease()
         except OSError as error:
             words = f"the agent could not be started: {error.strerror}"
             raise AvatarStartError(words, "Raise the limit of open files: ulimit -n") from error
         try:
+            with berth:
+                await around.warden.ask(Admit(berth), timeout=_ADMISSION)
             await lease.run(launch)
-        except LeaseLost:
+        except AskTimeout as error:
             await lease.aclose()
+            raise AvatarStartError("the warden does not answer") from error
+        except (AskFailed, LeaseLost):  # the warden is being replaced
+            await lease.aclose()
+            await trio.sleep(_PAUSE)
         except OSError as error:
             await lease.aclose()
             raise _explained(error, launch, around.install) from error
@@ -101,13 +104,6 @@ async def _spawn(around: Surroundings, launch: Launch) -> Lease:
         else:
             return lease
     raise AvatarStartError("the warden could not be reached")
-
-
-async def _lend(warden: Address[Lend]) -> Lease:
-    # Shielded: a lease that comes when nobody waits any more would be nobody's to give back.
-    with trio.CancelScope(shield=True, deadline=trio.current_time() + _LENDING):
-        return await warden.ask(Lend())
-    raise AvatarStartError("the warden does not answer")
 
 
 def _end_of(lease: Lease) -> tuple[str, int | None, bool]:

@@ -1,5 +1,6 @@
 """Agent processes from the host's side: the warden, leases, the sweep, and a private directory."""
 
+from avatar_actors.processes.berth import Berth
 from avatar_actors.processes.commands import end_command
 from avatar_actors.processes.errors import (
     LeaseLost,
@@ -9,13 +10,14 @@ from avatar_actors.processes.errors import (
     WardenNotStarted,
 )
 from avatar_actors.processes.launch import Ending, Launch, Proof, Vitals, exit_words
-from avatar_actors.processes.lease import Lease
+from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
 from avatar_actors.processes.scratch import open_scratch, sweep_scratch
 from avatar_actors.processes.sweep import sweep_dead_hosts
 from avatar_actors.processes.warden_process import WardenProcess
 
 __all__ = [
+    "Berth",
     "Ending",
     "Launch",
     "Lease",
@@ -31,6 +33,7 @@ __all__ = [
     "WardenProcess",
     "end_command",
     "exit_words",
+    "open_lease",
     "open_scratch",
     "sweep_dead_hosts",
     "sweep_scratch",

@@ -3,11 +3,13 @@
 import contextlib
 import os
 import signal
+import socket
 from collections import Counter
 from types import TracebackType
 
 import trio
 
+from avatar_actors.processes.berth import Berth
 from avatar_actors.processes.errors import LeaseLost
 from avatar_actors.processes.identity import is_dead_process, new_cookie, process_identity
 from avatar_actors.processes.keeper_report import KeeperReport
@@ -209,3 +211,28 @@ class Lease:
         with trio.move_on_after(FAREWELL):
             while not reap(keeper):  # noqa: ASYNC110 - nobody but the kernel knows
                 await trio.sleep(0.01)
+
+
+def open_lease() -> tuple[Lease, Berth]:
+    """Both halves of a new lease. OSError when there are no descriptors left.
+
+    The owner has its half from the first moment, so none can be lost on its way to an owner that
+    left meanwhile; a keeper whose lease was closed leaves by itself.
+    """
+    ours: list[OwnedFd] = []
+    theirs: list[int] = []
+    try:
+        mine, other = socket.socketpair()
+        ours.append(OwnedFd(mine.detach()))
+        theirs.append(other.detach())
+        for we_write in (True, False, False):
+            read, write = os.pipe()
+            ours.append(OwnedFd(write if we_write else read))
+            theirs.append(read if we_write else write)
+    except BaseException:
+        for fd in ours:
+            fd.drop()
+        Berth(theirs).close()
+        raise
+    control, stdin, stdout, stderr = ours
+    return Lease(control, stdin, stdout, stderr), Berth(theirs)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import trio
 
+from avatar_actors.processes.berth import Berth
 from avatar_actors.processes.owned_fd import OwnedFd
 
 Heard: TypeAlias = Callable[[list[str]], None]
@@ -57,14 +58,14 @@ class LineSocket:
             except OSError as error:
                 raise trio.BrokenResourceError from error
 
-    async def send_fds(self, fds: Sequence[int]) -> None:
-        """Send one byte, and copies of the descriptors with it."""
+    async def send_fds(self, berth: Berth) -> None:
+        """Send one byte, and copies of the berth's descriptors with it, unless it is withdrawn."""
         await trio.lowlevel.checkpoint()
         self._fd.check()
-        while True:
+        while berth.fds:
             try:
                 with self._socket() as borrowed:
-                    socket.send_fds(borrowed, [b"L"], fds)
+                    socket.send_fds(borrowed, [b"L"], berth.fds)
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(self._fd.number)
             except OSError as error:

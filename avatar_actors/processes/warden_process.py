@@ -12,8 +12,9 @@ from typing import Literal
 import trio
 
 import avatar_actors
+from avatar_actors.processes.berth import Berth
 from avatar_actors.processes.errors import WardenLost, WardenNotStarted
-from avatar_actors.processes.lease import Lease
+from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.line_socket import LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
 from avatar_actors.warden import LEASE_COOKIE
@@ -73,15 +74,21 @@ class WardenProcess:
 
     async def lease(self) -> Lease:
         """A lease for one agent. WardenLost when the helper is dead; OSError when out of fds."""
-        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as unless_sent:
-            ends = _lease_ends(theirs, unless_sent)
-            try:
-                await self._line.send_fds([handed for _, handed in ends])
-            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
-                raise WardenLost("the warden is dead") from error
-            unless_sent.pop_all()
-        control, stdin, stdout, stderr = (mine for mine, _ in ends)
-        return Lease(control, stdin, stdout, stderr)
+        lease, berth = open_lease()
+        try:
+            with berth:
+                await self.admit(berth)
+        except BaseException:
+            await lease.aclose()
+            raise
+        return lease
+
+    async def admit(self, berth: Berth) -> None:
+        """Give the berth a keeper, unless it was withdrawn. WardenLost when the helper is dead."""
+        try:
+            await self._line.send_fds(berth)
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise WardenLost("the warden is dead") from error
 
     async def wait_lost(self) -> None:
         """Return when the helper is dead, or the host has closed our socket to it.
@@ -144,21 +151,3 @@ async def _start(python: str) -> tuple[trio.Process, OwnedFd]:
         except OSError as error:
             raise WardenNotStarted(f"{python}: {error.strerror}: pass python=") from error
         return process, OwnedFd(ours.detach())
-
-
-def _lease_ends(
-    theirs: contextlib.ExitStack, ours: contextlib.ExitStack
-) -> list[tuple[OwnedFd, int]]:
-    """Our ends and the keeper's of the control socket, stdin, stdout and stderr."""
-    mine, other = socket.socketpair()
-    pairs = [(mine.detach(), other.detach())]
-    try:
-        for ours_writes in (True, False, False):
-            read, write = os.pipe()
-            pairs.append((write, read) if ours_writes else (read, write))
-    finally:
-        ends = [(OwnedFd(mine_fd), other_fd) for mine_fd, other_fd in pairs]
-        for owned, other_fd in ends:
-            ours.callback(owned.close)
-            theirs.callback(os.close, other_fd)
-    return ends

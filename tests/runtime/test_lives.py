@@ -256,7 +256,9 @@ async def test_a_start_that_is_cancelled_leaves_nothing(home: Home) -> None:
         assert len(runtime.tree().children[1].children) == 0
 
 
-async def test_a_place_that_was_lent_to_nobody_is_given_back(home: Home) -> None:
+async def test_a_start_that_is_cancelled_at_a_busy_warden_leaves_nothing(
+    home: Home,
+) -> None:
     async with home.runtime() as runtime:
         [warden] = [node.address for node in runtime.tree().walk() if node.name == "warden"]
         before, fds = offspring(), open_fds()
