@@ -63,7 +63,8 @@ def event_of(notice: Notice) -> SupervisionEvent | None:
             return SupervisionEvent(notice="crashed", path=path, detail=_words(error))
         case Restarting(path=path, delay=delay):
             return SupervisionEvent(notice="restarting", path=path, delay=delay)
-        case GaveUp(path=path, child=child):
+        # A session has one life and its avatar decides about the next: that is no giving up.
+        case GaveUp(path=path, child=child) if not path.endswith("/session"):
             return SupervisionEvent(notice="gave_up", path=path, detail=child)
         case Stuck(path=path):
             return SupervisionEvent(notice="stuck", path=path)

@@ -3,10 +3,10 @@
 import gc
 from functools import partial
 
-from avatar_actors.actors.herald import herald
+from avatar_actors.actors.herald import event_of, herald
 from avatar_actors.events import SupervisionEvent
 from avatar_actors.messages import AvatarBorn, HubMessage, Publish
-from supervisors import Address, ChildSpec, Inbox, Strategy, Supervisor, SupervisorSpec
+from supervisors import Address, ChildSpec, GaveUp, Inbox, Strategy, Supervisor, SupervisorSpec
 from supervisors.testing import crash
 from tests.actors.stage import Ear, Stage, open_stage
 
@@ -63,3 +63,10 @@ async def test_an_avatar_that_was_stopped_is_forgotten() -> None:
         await stage.rest()
         gc.collect()
         assert sum(isinstance(each, Ear) for each in gc.get_objects()) <= 2
+
+
+def test_the_end_of_a_session_is_no_giving_up_but_that_of_its_avatar_is() -> None:
+    assert event_of(GaveUp("runtime/avatars/aria/session", 0.0, "bridge")) is None
+    told = event_of(GaveUp("runtime/avatars/aria", 0.0, "session"))
+    assert told is not None
+    assert (told.notice, told.detail) == ("gave_up", "session")

@@ -1,7 +1,6 @@
 """RC-11: the agent dies and is stopped at about the same time: the last command decides."""
 
 import os
-import random
 import signal
 from pathlib import Path
 
@@ -12,9 +11,9 @@ from avatar_actors import Outcome, Runtime, open_runtime
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.stage import PATIENCE, script, surroundings, witnessed
 
-# Each round another millisecond out of so many: together the rounds cover the span.
+# Milliseconds from the kill to the stop, each of them once.
 SPAN = 200
-ROUNDS = 5
+PARTS = 4
 
 
 async def kill_then_stop(runtime: Runtime, dialect: Dialect, place: Path, delay: float) -> None:
@@ -33,19 +32,16 @@ async def kill_then_stop(runtime: Runtime, dialect: Dialect, place: Path, delay:
 
 
 @every_dialect()
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(PARTS))
 async def test_rc_11_stop_after_a_kill_is_the_last_word_at_any_distance(
     dialect: Dialect, tmp_path: Path, part: int
 ) -> None:
-    chance = random.Random(f"{dialect.name}-{part}")
-    size = SPAN // 4
+    delays = [milliseconds / 1000 for milliseconds in range(part, SPAN, PARTS)]
     with trio.fail_after(PATIENCE):
         async with open_runtime() as runtime:
             async with trio.open_nursery() as nursery:
-                for milliseconds in chance.sample(range(part * size, (part + 1) * size), ROUNDS):
-                    nursery.start_soon(
-                        kill_then_stop, runtime, dialect, tmp_path, milliseconds / 1000
-                    )
+                for delay in delays:
+                    nursery.start_soon(kill_then_stop, runtime, dialect, tmp_path, delay)
             assert runtime.avatars() == []
 
 
