@@ -8,6 +8,8 @@ from avatar_actors.warden.process_tree import descendants, signal_below, signal_
 
 # A shorter command may stand in others by chance.
 _TELLING = 12
+# Claude quotes the command again for its `eval`; who runs it is left with the bare words.
+_UNQUOTED = str.maketrans("", "", "'\"\\")
 
 
 def end_command(agent: int, command: str) -> bool:
@@ -27,7 +29,10 @@ def _runs(pid: int, command: str) -> bool:
         raw = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
-    arguments = raw.decode("utf-8", "replace").split("\0")
+    arguments = raw.decode("utf-8", "replace").translate(_UNQUOTED).split("\0")
+    words = command.translate(_UNQUOTED).strip()
+    if not words:
+        return False
     # As one argument of a shell, or as the whole command line; a shell may wrap it in more.
-    is_it = command in arguments or command == " ".join(arguments).strip()
-    return is_it or (len(command) >= _TELLING and any(command in each for each in arguments))
+    is_it = words in arguments or words == " ".join(arguments).strip()
+    return is_it or (len(words) >= _TELLING and any(words in each for each in arguments))

@@ -128,6 +128,9 @@ class Opening:
         if error is not None and error.code == AUTH_REQUIRED:
             self._ways.insert(0, way)
             return self._log_in(error)
+        if error is None and way == LOAD and not self._turn.has_past:
+            # The protocol wants the history before this answer. qwen 0.15.10 takes any id.
+            error = RpcError(0, "the agent has nothing of this session")
         if error is not None and self._ways:
             # qwen 0.15.10 advertises resume and does not have it. gemini 0.61.0 loses a session
             # that is loaded in the minute it was made in, and says that there is none.

@@ -49,11 +49,12 @@ class AcpProfile(Struct, frozen=True, kw_only=True):
     failed_status: tuple[tuple[str, ...], str] = ((), "")
     retry_notice: tuple[str, ...] = ()
     quiet_notifications: frozenset[str] = frozenset()
-    # What a tool's output says when it was cancelled though its status is "completed":
-    # gemini 0.61.0 and opencode 1.18.33.
+    # What the output of a cancelled tool is though its status is "completed" (gemini 0.61.0), and
+    # how it ends after what was printed (opencode 1.18.33).
     cancelled_outputs: frozenset[str] = frozenset(
         {"Command cancelled by user.", "User aborted the command"}
     )
+    cancelled_ending: str = "<shell_metadata>\nUser aborted the command\n</shell_metadata>"
     # Of several options "allow always", the one that allows least: gemini 0.61.0 for MCP tools,
     # codex-acp 2.6.0 and zed's 0.16.0 likewise, qwen 0.15.10.
     narrow_options: frozenset[str] = frozenset(

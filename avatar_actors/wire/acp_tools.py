@@ -121,7 +121,9 @@ class Tools:
         told = STATUS.get(fields.status or "", ToolStatus.PENDING if is_new else tool.status)
         if tool.status is ToolStatus.APPROVAL and told is ToolStatus.PENDING:
             return ToolStatus.APPROVAL
+        ending = self._profile.cancelled_ending
         was_cancelled = tool.output in self._profile.cancelled_outputs
+        was_cancelled |= bool(ending) and tool.output.endswith(ending)
         if told is ToolStatus.COMPLETED and was_cancelled:
             return ToolStatus.CANCELLED
         return told

@@ -52,8 +52,11 @@ class Turn:
         self._has_failed = False
         self._failure = ""
         self._told_of_late_ones = False
-        # Whether a text is more than a text: it closes a thought, or tells why the turn failed.
+        # Whether a text is more than a text: the turn's first, or it closes a thought, or tells why
+        # the turn failed.
         self._attentive = False
+        self._has_shown = False
+        self.has_past = False
         self.turn_id = 0
         self.tools = Tools(profile)
         self.usage = UsageMeter()
@@ -62,8 +65,14 @@ class Turn:
         """A prompt was sent."""
         self.turn_id = turn_id
         self.usage.begin_turn()
-        self._attentive = self._has_failed = self._told_of_late_ones = False
+        self._has_shown = self._has_failed = self._told_of_late_ones = False
+        self._attentive = True
         self._failure = ""
+
+    def replayed(self, _: object) -> list[Fact]:
+        """A piece of the history, while a session is taken up; nobody is told again."""
+        self.has_past = True
+        return []
 
     def resumed(self) -> None:
         """The session has a past; its replay may come until our first turn, and is not told of."""
@@ -104,6 +113,7 @@ class Turn:
         if notice and text.startswith(notice):
             facts.append(mode_event(text, notice))
         elif text:
+            self._has_shown = True
             facts.append(TextEvent(text=text))
         elif type(chunk.content) is not TextBlock:
             facts.append(unshown_event(chunk.content))
@@ -126,6 +136,7 @@ class Turn:
         """A tool call, or what is new about one."""
         if self.tools.is_fenced(fields):
             return self.late("news of a tool call of an earlier turn")
+        self._has_shown = True
         return [*self._close_thought(), *self.tools.told(fields)]
 
     def plan(self, event: PlanEvent) -> list[Fact]:
@@ -175,7 +186,7 @@ class Turn:
         if result is None:
             over = self._broken_off(reply, is_cancelling=is_cancelling)
         else:
-            over = self._over(result)
+            over = self._over(result, is_cancelling=is_cancelling)
         is_cancelled = over.outcome is Outcome.CANCELLED
         facts += self.tools.end_turn(ToolStatus.CANCELLED if is_cancelled else ToolStatus.UNKNOWN)
         facts += [self.usage.event()] if has_usage else []
@@ -185,9 +196,12 @@ class Turn:
         self._told_of_late_ones = False
         return [*facts, over]
 
-    def _over(self, result: PromptResult) -> TurnOver:
+    def _over(self, result: PromptResult, *, is_cancelling: bool) -> TurnOver:
         outcome = OUTCOMES.get(result.stop_reason, Outcome.COMPLETED)
         failure = ""
+        if is_cancelling and not self._has_shown and outcome is Outcome.COMPLETED:
+            # opencode 1.18.33, cancelled while it tries a failed model again, says "end_turn".
+            outcome = Outcome.CANCELLED
         if self._has_failed and outcome is Outcome.COMPLETED:
             outcome = Outcome.FAILED
             failure = error_words(self._failure) or "the agent failed"

@@ -58,7 +58,7 @@ def meanings(turn: Turn, profile: AcpProfile) -> Mapping[Phase, Table]:
     """The tables. While a session is opened its replayed history is left out."""
     of_session = _of_session(turn)
     in_turn = {**of_session, **_in_turn(turn)}
-    opening = {**of_session, **dict.fromkeys(OF_A_TURN, _nothing)}
+    opening = {**of_session, **dict.fromkeys(OF_A_TURN, turn.replayed)}
     return {
         Phase.NEW: opening,
         Phase.OPENING: opening,

@@ -197,6 +197,16 @@ def test_replayed_history_is_not_told() -> None:
     assert wire.receive(update_of("old", "agent_message_chunk", content=chunk)) == []
 
 
+def test_loaded_session_without_a_history_is_not_resumed() -> None:
+    wire = opening(resume="unheard-of")
+    greet(wire, {"loadSession": True})
+    assert wire.receive(reply(1, {"sessionId": "unheard-of"})) == []
+    [fact] = wire.receive(reply(2, {"sessionId": "new"}))
+    assert isinstance(fact, Opened)
+    assert (fact.session_id, fact.continuity) == ("new", Continuity.FRESH)
+    assert fact.why == "session/load: the agent has nothing of this session"
+
+
 def test_refused_resume_falls_back_to_load_and_then_to_a_fresh_session() -> None:
     wire = opening(resume="old")
     greet(wire, RESUMES)

@@ -140,8 +140,15 @@ def test_tool_of_a_sub_agent_names_its_parent() -> None:
     assert tool.parent_id == "toolu_1"
 
 
-def test_tool_that_says_it_was_cancelled_is_not_completed() -> None:
-    lines = start() + change(status="completed", content=said("Command cancelled by user."))
+@pytest.mark.parametrize(
+    "output",
+    [
+        "Command cancelled by user.",
+        "half\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>",
+    ],
+)
+def test_tool_that_says_it_was_cancelled_is_not_completed(output: str) -> None:
+    lines = start() + change(status="completed", content=said(output))
     assert only_tool(in_turn(), lines).status is ToolStatus.CANCELLED
 
 

@@ -284,8 +284,16 @@ def test_cancelled_request_is_a_cancelled_turn() -> None:
 
 def test_answer_that_was_finished_before_the_cancel_is_complete() -> None:
     wire = in_turn()
+    wire.receive(text("all of it"))
     wire.command(Cancel(1))
     assert over_in(wire.receive(END)).outcome is Outcome.COMPLETED
+
+
+def test_cancelled_turn_that_shows_nothing_is_not_complete() -> None:
+    wire = in_turn()
+    wire.command(Cancel(1))
+    over = over_in(wire.receive(END))
+    assert (over.outcome, over.stop_reason) == (Outcome.CANCELLED, "end_turn")
 
 
 def test_prompt_during_a_turn_is_rejected_unsent() -> None:
