@@ -11,10 +11,10 @@ INSTALL := $(RUN) pip install --quiet --no-deps
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test conformance lint types coverage bench lock clean
+.PHONY: help demo test conformance agents test-agents agents-latest lint types coverage bench lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: .venv/runtime ## watch an avatar work, crash and recover
 	@$(RUN) examples.avatar_demo
@@ -24,6 +24,16 @@ test: .venv/dev ## run all tests
 
 conformance: .venv/dev ## run every fault with every agent's dialect
 	@ALL_DIALECTS=1 $(RUN) pytest -n 4 tests/conformance tests/races
+
+agents: .venv/dev ## install the real agents for tests, once, outside the checkout; needs node and npm
+	@$(RUN) tests.real_agents.install
+
+test-agents: agents ## play every real agent on a loopback model; writes docs/agents.md
+	@$(RUN) tests.real_agents
+
+agents-latest: .venv/dev ## the same with their newest versions: what differs
+	@$(RUN) tests.real_agents.install --latest
+	@$(RUN) tests.real_agents --latest
 
 lint: .venv/dev ## check style and formatting
 	@$(RUN) ruff check

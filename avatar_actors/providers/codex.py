@@ -15,7 +15,7 @@ from avatar_actors.types import JsonObject
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, SystemPromptBy
 
-OPTIONS: Final = ("adapter", "approval_mode", "auth", "sandbox_mode")
+OPTIONS: Final = ("adapter", "approval_mode", "auth", "project_docs", "sandbox_mode")
 ADAPTERS: Final = ("acp", "zed")
 SANDBOX_MODES: Final = ("read-only", "workspace-write", "danger-full-access")
 APPROVAL_MODES: Final = ("untrusted", "on-request", "on-failure", "never")
@@ -67,7 +67,10 @@ def _adapter(settings: AvatarSettings) -> str:
 
 def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     check_options("codex", settings, OPTIONS)
-    adapter, config = _adapter(settings), _config(settings)
+    adapter, wished = _adapter(settings), _config(settings)
+    # The host project's AGENTS.md is for people's own Codex; 0.137.0 and 0.166.0 would read it.
+    is_read = choice(settings, "project_docs", ("false", "true"), "false") == "true"
+    config = wished if is_read else {"project_doc_max_bytes": 0, **wished}
     argv = [settings.executable or "codex-acp"]
     env = {"TMPDIR": str(place.private_dir), "NO_BROWSER": "1"}
     files: dict[str, str] = {}
@@ -77,7 +80,7 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         # A JSON string is a TOML string too.
         argv += [word for k, v in config.items() for word in ("-c", f"{k}={_json(v)}")]
     else:
-        if config and "CODEX_CONFIG" in settings.env:
+        if wished and "CODEX_CONFIG" in settings.env:
             raise SettingsError("model, sandbox and approval mode: in CODEX_CONFIG or as settings")
         env["INITIAL_AGENT_MODE"] = settings.mode or MODES[adapter, settings.permissions]
         env |= {"CODEX_CONFIG": _json(config)} if config else {}

@@ -25,8 +25,16 @@ def test_plain_start_uses_the_users_login() -> None:
         "TMPDIR": "/private",
         "NO_BROWSER": "1",
         "INITIAL_AGENT_MODE": "read-only",
+        "CODEX_CONFIG": '{"project_doc_max_bytes":0}',
     }
     assert made.files == {}
+
+
+def test_the_projects_agents_file_is_read_only_if_asked() -> None:
+    asked = {"project_docs": "true"}
+    assert "CODEX_CONFIG" not in plan(options=asked).env
+    assert "project_doc_max_bytes=0" in plan(options=ZED).argv
+    assert plan(options={**ZED, **asked}).argv == ("codex-acp",)
 
 
 def test_config_of_the_protocols_adapter_goes_by_the_environment() -> None:
@@ -34,6 +42,7 @@ def test_config_of_the_protocols_adapter_goes_by_the_environment() -> None:
     made = plan(model="gpt-5.5[high]", options=options, system_prompt="be brief", args=("-v",))
     assert made.argv == ("codex-acp", "-v")
     assert json.loads(made.env["CODEX_CONFIG"]) == {
+        "project_doc_max_bytes": 0,
         "model": "gpt-5.5",
         "model_reasoning_effort": "high",
         "sandbox_mode": "workspace-write",
@@ -46,6 +55,7 @@ def test_config_of_zeds_adapter_goes_by_flags() -> None:
     made = plan(model="gpt-5.4", options=options, system_prompt='say "hi"\n')
     flags = [made.argv[i + 1] for i, word in enumerate(made.argv) if word == "-c"]
     assert flags == [
+        "project_doc_max_bytes=0",
         'model="gpt-5.4"',
         'sandbox_mode="danger-full-access"',
         'approval_policy="never"',

@@ -1,0 +1,112 @@
+"""Which agents take part, what is found of each, and that nothing is touched outside of a test."""
+
+import os
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.real_agents.ability import Ability, Cell, Found
+from tests.real_agents.cast import CAST
+from tests.real_agents.install.agents import installed_agents
+from tests.real_agents.stage import Player
+
+# The file for the cells of the matrix, which `make test-agents` names: `make test` runs no agent.
+MATRIX = "AVATAR_AGENTS_MATRIX"
+FOLDER = "AVATAR_AGENTS_FOLDER"
+CELL = "cell"
+AGENTS_OWN = (
+    ".claude", ".codex", ".config/opencode", ".gemini", ".local/share/opencode", ".local/state",
+    ".qwen",
+)  # fmt: skip
+
+if MATRIX not in os.environ:
+    collect_ignore_glob = ["suite/*"]
+
+
+def players() -> list[Player]:
+    named = os.environ.get(FOLDER)
+    installed = installed_agents(Path(named) if named else None)
+    return [
+        Player(**msgspec.structs.asdict(each), installed=installed[each.name])
+        for each in CAST
+        if each.name in installed
+    ]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test of a `player` is played by each."""
+    if "player" in metafunc.fixturenames:
+        able = players()
+        metafunc.parametrize("player", able, ids=[player.name for player in able])
+
+
+Finds = Callable[..., None]
+
+
+@pytest.fixture
+def finds(
+    request: pytest.FixtureRequest, player: Player, record_property: Callable[[str, object], None]
+) -> Generator[Finds]:
+    """Tell what was found of the ability that the test is marked with; by default that it works.
+
+    `finds(Found.DIFFERS, "a note")`, and `finds(seconds={"start": 1.2})` for what was measured.
+    """
+    [mark] = request.node.iter_markers("ability")
+    ability: Ability = mark.args[0]
+    told: list[Cell] = []
+
+    def tell(
+        found: Found = Found.WORKS, note: str = "", seconds: dict[str, float] | None = None
+    ) -> None:
+        cell = Cell(
+            agent=player.name, ability=ability, found=found, note=note, seconds=seconds or {}
+        )
+        told.append(cell)
+
+    yield tell
+    cell = told[-1] if told else Cell(agent=player.name, ability=ability, found=Found.WORKS)
+    record_property(CELL, msgspec.json.encode(cell).decode())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def untouched_home() -> Generator[None]:
+    """Whatever the agents do: the tester's own HOME is afterwards as it was."""
+    before = own_files()
+    yield
+    after = own_files()
+    changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
+    assert not changed, f"changed meanwhile, by an agent of the suite or by one of yours: {changed}"
+
+
+def own_files() -> dict[str, tuple[int, int]]:
+    """The tester's files that an agent might find by itself, with their sizes and times."""
+    home = Path.home()
+    roots = [home / name for name in AGENTS_OWN]
+    inside = [path for root in roots for path in root.rglob("*")]
+    found = [path for path in [*home.iterdir(), *inside] if path.is_file()]
+    stats = {str(path): path.stat() for path in found}
+    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()}
+
+
+_failed: set[str] = set()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Where the reports of all workers come together, the cells go into the file.
+
+    The clean-up counts: a test after which something was left behind has not passed.
+    """
+    path = os.environ.get(MATRIX)
+    if path is None or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    if not report.passed:
+        _failed.add(report.nodeid)
+    if report.when == "teardown":
+        told = [str(value) for name, value in report.user_properties if name == CELL]
+        cells = [msgspec.json.decode(each, type=Cell) for each in told]
+        if report.nodeid in _failed:
+            cells = [msgspec.structs.replace(each, found=Found.FAILED, note="") for each in cells]
+        with Path(path).open("ab") as file:
+            file.writelines(msgspec.json.encode(each) + b"\n" for each in cells)

@@ -1,0 +1,107 @@
+"""A real agent on a stage: its own HOME and TMPDIR, the loopback model, a witness of its events."""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Unpack
+
+import trio
+
+from avatar_actors import (
+    Avatar,
+    AvatarOptions,
+    PermissionEvent,
+    Permit,
+    Restarts,
+    Timeouts,
+    Turn,
+    open_avatar,
+)
+from tests.conformance.remains import leaving_nothing
+from tests.conformance.stage import Witness, witnessed
+from tests.model_api.script import Script, echo
+from tests.model_api.server import ModelApi, open_model_api
+from tests.real_agents.cast import RealAgent, Surroundings
+from tests.real_agents.install.agents import InstalledAgent
+
+# The slowest agent takes 14 s to start on a busy machine; a test waits for it several times.
+PATIENCE = 240
+UNHURRIED = Timeouts(start=120, interrupt=20, stop=5)
+UNTIRING = Restarts(max_restarts=100, factor=1.0)
+SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+class Player(RealAgent, frozen=True, kw_only=True):
+    """An agent of the cast that is installed here."""
+
+    installed: InstalledAgent
+
+
+class RealStage:
+    """An avatar on a real agent, and all that a test looks at."""
+
+    def __init__(
+        self, player: Player, avatar: Avatar, witness: Witness, api: ModelApi, place: Path
+    ) -> None:
+        self.player, self.avatar, self.witness, self.api = player, avatar, witness, api
+        self.work, self.home = place / "work", place / "home"
+
+    async def allow_all(self, turn: Turn) -> None:
+        """Read the turn to its end, and allow what it asks for."""
+        async for event in turn:
+            if isinstance(event, PermissionEvent):
+                await self.avatar.answer(event.request_id, Permit.ALLOW_ONCE)
+
+
+def lay_out(place: Path) -> None:
+    """The directories of one test."""
+    for name in ("home", "tmp", "work"):
+        (place / name).mkdir(mode=0o700, exist_ok=True)
+
+
+def options_of(player: Player, api: ModelApi, place: Path) -> AvatarOptions:
+    """What the avatar is opened with. Nothing of the tester's own environment reaches the agent."""
+    needs = player.needs(Surroundings(api.url, place / "home"))
+    folders = (*player.installed.extra_path, Path(player.installed.command[0]).parent)
+    env = {
+        "HOME": str(place / "home"),
+        "TMPDIR": str(place / "tmp"),
+        "XDG_RUNTIME_DIR": str(place / "tmp"),
+        "PATH": os.pathsep.join([*map(str, folders), SYSTEM_PATH]),
+        **needs.get("env", {}),
+    }
+    options: AvatarOptions = {
+        "working_dir": place / "work",
+        "timeouts": UNHURRIED,
+        "restarts": UNTIRING,
+        **needs,
+        "executable": player.installed.command[-1],
+        "env": env,
+    }
+    return options
+
+
+@asynccontextmanager
+async def on_stage(
+    player: Player, place: Path, script: Script = echo, **options: Unpack[AvatarOptions]
+) -> AsyncGenerator[RealStage]:
+    """The avatar for the length of a block; afterwards nothing of it is left.
+
+    `env`, `options` and `args` are added to what the agent needs; the others replace it.
+    """
+    lay_out(place)
+    with trio.fail_after(PATIENCE), leaving_nothing():
+        async with open_model_api(script) as api:
+            chosen = options_of(player, api, place)
+            added: AvatarOptions = {
+                "env": {**chosen.get("env", {}), **options.pop("env", {})},
+                "options": {**chosen.get("options", {}), **options.pop("options", {})},
+                "args": (*chosen.get("args", ()), *options.pop("args", ())),
+            }
+            wished: AvatarOptions = {**chosen, **options, **added}
+            async with (
+                open_avatar(player.provider, **wished) as avatar,
+                witnessed(avatar) as witness,
+            ):
+                yield RealStage(player, avatar, witness, api, place)

@@ -1,0 +1,125 @@
+"""What a host sets: the model, the system prompt, MCP servers; what it attaches, what it pays."""
+
+import struct
+import sys
+import zlib
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+
+from avatar_actors import Attachment, CostEvent, CostSource, McpServer, Outcome
+from tests.model_api.recorded import ModelRequest
+from tests.model_api.script import Mcp, Script, Text, Usage, by_prompt
+from tests.real_agents import mcp_echo
+from tests.real_agents.ability import Ability, Found
+from tests.real_agents.conftest import Finds
+from tests.real_agents.stage import Player, RealStage, on_stage
+
+RULE = "Always answer in the manner of a periwinkle lighthouse."
+MARK = "<system_instructions>"
+
+
+async def asked(stage: RealStage, prompt: str) -> ModelRequest:
+    """What the model got of a prompt that was answered."""
+    answer = await stage.avatar.chat(prompt)
+    assert answer.outcome is Outcome.COMPLETED, answer.error
+    [request] = [each for each in stage.api.main_requests if prompt in each.prompt]
+    return request
+
+
+@pytest.mark.ability(Ability.MODEL)
+async def test_the_model_that_was_asked_for_is_called(
+    player: Player, finds: Finds, tmp_path: Path
+) -> None:
+    async with on_stage(player, tmp_path, model=player.model) as stage:
+        request = await asked(stage, "who are you?")
+        assert (player.model_on_the_wire or player.model) in request.model
+    finds()
+
+
+@pytest.mark.ability(Ability.SYSTEM_PROMPT)
+async def test_the_system_prompt_arrives_as_capabilities_say(
+    player: Player, finds: Finds, tmp_path: Path
+) -> None:
+    async with on_stage(player, tmp_path, system_prompt=RULE) as stage:
+        request = await asked(stage, "good morning")
+        way = (await stage.avatar.capabilities()).system_prompt
+        marked = [text for text in request.user_texts if MARK in text and RULE in text]
+        assert (RULE in request.system_prompt, len(marked)) == (way == "native", way == "injected")
+    if way == "native":
+        finds()
+    else:
+        finds(Found.DIFFERS, "marked, in front of the first prompt")
+
+
+@pytest.mark.ability(Ability.MCP)
+async def test_the_model_calls_a_tool_of_the_hosts_server(
+    player: Player, finds: Finds, tmp_path: Path
+) -> None:
+    server = McpServer(
+        name=mcp_echo.NAME,
+        command=sys.executable,
+        args=(mcp_echo.__file__,),
+        env={mcp_echo.WORD: "tourmaline"},
+    )
+    call = Mcp(mcp_echo.NAME, mcp_echo.TOOL, {"text": "hello"})
+    script = by_prompt({"use the server": [[call], [Text("used")]]})
+    async with on_stage(player, tmp_path, script, mcp_servers=(server,)) as stage:
+        assert (await stage.avatar.capabilities()).mcp_supported
+        async with stage.avatar.turn("use the server") as turn:
+            await stage.allow_all(turn)
+        assert (turn.outcome, turn.text) == (Outcome.COMPLETED, "used")
+        [result] = stage.api.main_requests[-1].tool_results
+        assert "hello, hello, tourmaline" in result.text
+    finds()
+
+
+def picture() -> bytes:
+    """A red square of 8 by 8."""
+    rows = 8 * (b"\0" + 8 * b"\xc8\x10\x10")
+    head = struct.pack(">2I5B", 8, 8, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    chunks = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in parts
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+@pytest.mark.ability(Ability.ATTACHMENT)
+async def test_an_image_reaches_the_model(player: Player, finds: Finds, tmp_path: Path) -> None:
+    attached = Attachment(mime_type="image/png", data=picture(), name="red.png")
+    async with on_stage(player, tmp_path, model=player.model) as stage:
+        takes = "image" in (await stage.avatar.capabilities()).attachments
+        answer = await stage.avatar.chat("what is it?", attachments=(attached,))
+        images = [image for each in stage.api.main_requests for image in each.images]
+    if not takes:
+        assert (answer.outcome, images) == (Outcome.FAILED, [])
+        assert "image/png" in answer.error
+        finds(Found.NOT_OFFERED)
+        return
+    assert answer.outcome is Outcome.COMPLETED, answer.error
+    [image] = images
+    assert (image.media_type, b64decode(image.data)) == ("image/png", picture())
+    finds()
+
+
+@pytest.mark.ability(Ability.COST)
+async def test_money_is_told_or_not_promised(player: Player, finds: Finds, tmp_path: Path) -> None:
+    # A price list knows the model by its name.
+    script: Script = [[Text("paid"), Usage(input=100_000, output=10_000)]]
+    async with on_stage(player, tmp_path, script, model=player.model) as stage:
+        answer = await stage.avatar.chat("what does it cost?")
+        promised = (await stage.avatar.capabilities()).cost_tracking
+    told = [event for event in stage.witness.all(CostEvent) if event.cost_usd is not None]
+    if answer.cost_usd is None:
+        assert (promised, told) == (False, [])
+        finds(Found.NOT_OFFERED, "it tells no money")
+        return
+    assert answer.cost_usd > 0
+    assert {event.source for event in told} == {CostSource.REPORTED}
+    if promised:
+        finds()
+    else:
+        finds(Found.DIFFERS, "told, though ACP cannot promise it")
