@@ -1,4 +1,4 @@
-"""Which agents take part, what is found of each, and that nothing is touched outside of a test."""
+"""Which agents take part, and what is found of each."""
 
 import os
 from collections.abc import Callable, Generator
@@ -16,10 +16,6 @@ from tests.real_agents.stage import Player
 MATRIX = "AVATAR_AGENTS_MATRIX"
 FOLDER = "AVATAR_AGENTS_FOLDER"
 CELL = "cell"
-AGENTS_OWN = (
-    ".claude", ".codex", ".config/opencode", ".gemini", ".local/share/opencode", ".local/state",
-    ".qwen",
-)  # fmt: skip
 
 if MATRIX not in os.environ:
     collect_ignore_glob = ["suite/*"]
@@ -68,26 +64,6 @@ def finds(
     yield tell
     cell = told[-1] if told else Cell(agent=player.name, ability=ability, found=Found.WORKS)
     record_property(CELL, msgspec.json.encode(cell).decode())
-
-
-@pytest.fixture(scope="session", autouse=True)
-def untouched_home() -> Generator[None]:
-    """Whatever the agents do: the tester's own HOME is afterwards as it was."""
-    before = own_files()
-    yield
-    after = own_files()
-    changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
-    assert not changed, f"changed meanwhile, by an agent of the suite or by one of yours: {changed}"
-
-
-def own_files() -> dict[str, tuple[int, int]]:
-    """The tester's files that an agent might find by itself, with their sizes and times."""
-    home = Path.home()
-    roots = [home / name for name in AGENTS_OWN]
-    inside = [path for root in roots for path in root.rglob("*")]
-    found = [path for path in [*home.iterdir(), *inside] if path.is_file()]
-    stats = {str(path): path.stat() for path in found}
-    return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()}
 
 
 _failed: set[str] = set()
