@@ -82,7 +82,9 @@ def report(matrix: Matrix, code: int, *, is_latest: bool, is_whole: bool) -> int
         )
     elif is_whole and code == 0 and matrix.is_whole:
         PAGE.write_text(text, "utf-8")
-        RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(matrix), indent=1) + b"\n")
+        # In the order of the page: so that two runs can be compared.
+        ordered = msgspec.structs.replace(matrix, cells=tuple(matrix.all_cells()))
+        RECORD.write_bytes(msgspec.json.format(msgspec.json.encode(ordered), indent=1) + b"\n")
         sys.stdout.write(f"\nWritten to {PAGE.relative_to(ROOT)}.\n")
     return code
 
