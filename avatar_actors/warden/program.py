@@ -76,9 +76,13 @@ class Warden:
 
     def run(self) -> None:
         """Returns when the host has closed or died, and nobody is left below."""
-        while self._reap() or self._open:
+        while True:
+            # In this order: who learns of the host's death has to look once more for children, or
+            # would wait for the end of nobody.
             if self._watch.host_died():
                 self._open = False
+            if not self._reap() and not self._open:
+                return
             pauses = (self._keep_pair(), self._clear_strays(time.monotonic()))
             pause = min((each for each in pauses if each is not None), default=None)
             if self._watch.wait(pause) and self._open:
