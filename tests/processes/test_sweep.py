@@ -19,8 +19,13 @@ HOST_THAT_DIES = (
 
 @contextmanager
 def carrier(cookie: str) -> Generator["subprocess.Popen[bytes]"]:
-    with subprocess.Popen(["sleep", "100"], env={LEASE_COOKIE: cookie}) as process:
+    # Its word tells that it runs: in the midst of exec a process shows no environment.
+    command = ["/bin/sh", "-c", "echo up; read line"]
+    pipe, env = subprocess.PIPE, {LEASE_COOKIE: cookie}
+    with subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe) as process:
         try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"up\n"
             yield process
         finally:
             process.kill()
