@@ -1,7 +1,8 @@
 """Does anybody survive? kill -9 on everybody who looks after agents: `python -m bench.orphans`.
 
 Each round starts a zoo of hostile tools (bench.orphan_zoo) under a host program (bench.orphan_host)
-and kills somebody. Who lives is read from the zoo's book of births. Exit 1 when anything is left.
+and kills somebody. Who lives is read from the zoo's book of births; of the warden and its keepers,
+from the session that they share. Exit 1 when anything is left.
 """
 
 import json
@@ -14,18 +15,22 @@ import sysconfig
 import tempfile
 import time
 from argparse import ArgumentParser
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import cycle
 from pathlib import Path
+from typing import TypeAlias
 
-from avatar_actors.warden.process_tree import read_stat, signal_process
+from avatar_actors.warden.process_tree import all_pids, read_stat, signal_process
 
 ROOT = Path(__file__).resolve().parents[1]
 NOBODY = 65534
 PATIENCE = 15.0
 LIVING_HOST = ("agent", "keeper", "warden")
 DYING_HOST = ("host", "host+warden")
+# A process: its pid, and when it was started.
+Entry: TypeAlias = tuple[int, str]
 FIELDS = ("processes", "zombies", "fds", "dirs", "unrelated")
 
 
@@ -98,12 +103,12 @@ class HostProcess:
                 pipe.close()
 
 
-def births(book: Path) -> list[tuple[int, str]]:
+def births(book: Path) -> list[Entry]:
     lines = book.read_text("ascii").splitlines() if book.exists() else []
     return [(int(line.split()[0]), line.split()[1]) for line in lines]
 
 
-def count(entries: list[tuple[int, str]], *, dead: bool) -> int:
+def count(entries: list[Entry], *, dead: bool) -> int:
     """How many stand in the table; a zombie with a thread that lives is alive."""
     total = 0
     for pid, started in entries:
@@ -120,16 +125,24 @@ def has_living_thread(pid: int) -> bool:
         return False
 
 
-def wait_until_empty(book: Path, *, dead: bool, seconds: float = PATIENCE) -> int:
-    end = time.monotonic() + seconds
-    while (left := count(births(book), dead=dead)) and time.monotonic() < end:
+def wardens(sessions: set[int]) -> list[Entry]:
+    """Anchors, servers and keepers: they share a session, which an agent leaves."""
+    stats = ((pid, read_stat(pid)) for pid in all_pids())
+    return [
+        (pid, str(stat.started))
+        for pid, stat in stats
+        if stat is not None and stat.session in sessions
+    ]
+
+
+def wait_until_empty(find: Callable[[], list[Entry]], *, dead: bool) -> int:
+    end = time.monotonic() + PATIENCE
+    while (left := count(find(), dead=dead)) and time.monotonic() < end:
         time.sleep(0.002)
     return left
 
 
-def clear(book: Path) -> None:
-    entries = births(book)
-    book.unlink(missing_ok=True)
+def clear(entries: list[Entry]) -> None:
     for pid, started in entries:
         signal_process(pid, signal.SIGKILL, partial(_is, started=started))
 
@@ -151,6 +164,7 @@ class Course:
             os.chown(self._place, uid, uid)
         self._books = (self._place / f"book-{number}" for number in range(10**6))
         self._seen: list[Path] = []
+        self._sessions: set[int] = set()
         # Either half of the warden, and both.
         self._halves = cycle([slice(0, 1), slice(1, 2), slice(0, 2)])
 
@@ -162,11 +176,17 @@ class Course:
                 for _ in range(rounds):
                     self._kill_host()
                 HostProcess(self._place, self._python, self._uid).close()
-            self.row.zombies = sum(wait_until_empty(book, dead=True) for book in self._seen)
+            everybody: list[Callable[[], list[Entry]]] = [self._wardens]
+            everybody += [partial(births, book) for book in self._seen]
+            self.row.processes += wait_until_empty(self._wardens, dead=False)
+            self.row.zombies = sum(wait_until_empty(find, dead=True) for find in everybody)
             self.row.dirs = len(list(self._place.glob("avatar-actors-*/*")))
         finally:
             for book in self._seen:
-                clear(book)
+                entries = births(book)
+                book.unlink(missing_ok=True)
+                clear(entries)
+            clear(self._wardens())
             shutil.rmtree(self._place, ignore_errors=True)
         return self.row
 
@@ -174,7 +194,7 @@ class Course:
         host = HostProcess(self._place, self._python, self._uid)
         for _ in range(rounds):
             book = self._next_book()
-            reply = host.zoo(book)
+            reply = self._meet(host.zoo(book))
             start = time.perf_counter()
             self._kill(reply)
             if self.row.kill == "warden":
@@ -192,7 +212,7 @@ class Course:
     def _kill_host(self) -> None:
         book = self._next_book()
         host = HostProcess(self._place, self._python, self._uid)
-        reply = host.zoo(book)
+        reply = self._meet(host.zoo(book))
         stat = read_stat(reply.unrelated)
         start = time.perf_counter()
         self._kill(reply, host.process.pid)
@@ -203,20 +223,33 @@ class Course:
         killed = signal_process(reply.unrelated, signal.SIGKILL, lambda pid: _is(pid, born))
         self.row.unrelated += not killed
 
+    def _meet(self, reply: Reply) -> Reply:
+        """Remember who looks after the zoo of this round."""
+        stats = [stat for stat in map(read_stat, reply.warden) if stat is not None]
+        self._sessions |= {stat.session for stat in stats}
+        return reply
+
+    def _wardens(self) -> list[Entry]:
+        return wardens(self._sessions)
+
     def _kill(self, reply: Reply, host: int = 0) -> None:
-        both = [host, *reply.warden]
-        victims = {
-            "agent": [reply.agent],
-            "keeper": [reply.keeper],
-            "host": [host],
-            "host+warden": both,
-        }.get(self.row.kill) or reply.warden[next(self._halves)]
+        match self.row.kill:
+            case "agent":
+                victims = [reply.agent]
+            case "keeper":
+                victims = [reply.keeper]
+            case "host":
+                victims = [host]
+            case "warden":
+                victims = reply.warden[next(self._halves)]
+            case _:
+                victims = [host, *reply.warden[next(self._halves)]]
         for pid in victims:
             os.kill(pid, signal.SIGKILL)
 
     def _observe(self, book: Path, start: float) -> None:
         self.row.rounds += 1
-        self.row.processes += wait_until_empty(book, dead=False)
+        self.row.processes += wait_until_empty(partial(births, book), dead=False)
         self.row.slowest_ms = max(self.row.slowest_ms, (time.perf_counter() - start) * 1000)
 
     def _next_book(self) -> Path:
