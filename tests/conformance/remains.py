@@ -3,11 +3,9 @@
 import gc
 import os
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-
-import trio
 
 from avatar_actors.processes.identity import host_identity, process_identity
 from avatar_actors.warden import LEASE_COOKIE
@@ -87,9 +85,3 @@ def memory(name: str) -> int:
     status = Path("/proc/self/status").read_text("ascii")
     [line] = [line for line in status.splitlines() if line.startswith(f"{name}:")]
     return int(line.split()[1]) * 1024
-
-
-async def eventually(is_so: Callable[[], object]) -> None:
-    """Other processes tell nobody what they do, so look until it is so."""
-    while not is_so():  # noqa: ASYNC110 - as said
-        await trio.sleep(0.005)

@@ -22,8 +22,9 @@ from avatar_actors import (
 )
 from avatar_actors.processes.identity import host_identity
 from tests.conformance.dialects import Dialect, Trait, every_dialect
-from tests.conformance.remains import eventually, processes_marked, processes_of
+from tests.conformance.remains import processes_marked, processes_of
 from tests.conformance.stage import Step, on_stage, script
+from tests.processes.census import eventually
 
 FOREVER: Step = {"wait": 1000}
 # Of this process alone: other workers play the same script.

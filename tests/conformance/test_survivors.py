@@ -11,8 +11,9 @@ import trio
 from avatar_actors import Timeouts, open_runtime
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.hosts import open_host
-from tests.conformance.remains import eventually, processes_marked
+from tests.conformance.remains import processes_marked
 from tests.conformance.stage import PATIENCE, Step, on_stage
+from tests.processes.census import eventually
 
 BRIEF = Timeouts(stop=0.3, interrupt=0.3)
 UNRULY = ("sleeper", "setsid", "daemon", "noenv", "stubborn")

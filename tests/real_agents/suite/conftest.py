@@ -1,5 +1,6 @@
 """That nothing is touched outside of a test: the HOME of who runs the suite stays as it was."""
 
+import os
 from collections.abc import Generator
 from pathlib import Path
 
@@ -23,10 +24,13 @@ def untouched_home() -> Generator[None]:
 
 
 def own_files() -> dict[str, tuple[int, int]]:
-    """The tester's files that an agent might find by itself, with their sizes and times."""
+    """What of the tester's an agent might find by itself, with sizes and times. None is opened."""
     home = Path.home()
     roots = [home / name for name in AGENTS_OWN]
-    inside = [path for root in roots for path in root.rglob("*")]
-    found = [path for path in [*home.iterdir(), *inside] if path.is_file()]
-    stats = {str(path): path.stat() for path in found}
+    inside = [path for root in roots if root.exists() for path in (root, *root.rglob("*"))]
+    stats = {
+        str(path): path.lstat()
+        for path in [*filter(Path.is_file, home.iterdir()), *inside]
+        if os.path.lexists(path)
+    }
     return {name: (stat.st_size, stat.st_mtime_ns) for name, stat in stats.items()}

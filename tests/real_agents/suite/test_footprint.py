@@ -12,18 +12,9 @@ from tests.model_api.script import Shell, Text, by_prompt
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
 from tests.real_agents.stage import Player, on_stage
+from tests.real_agents.suite.conftest import own_files
 
 CHECKOUT = Path(__file__).parents[3]
-# Where the agents of the person who runs the tests keep their own things.
-AGENTS_FOLDERS = (
-    ".claude",
-    ".claude.json",
-    ".gemini",
-    ".codex",
-    ".qwen",
-    ".config/opencode",
-    ".local/share/opencode",
-)
 TMP = Path("/tmp")
 # What these agents put there if nobody gives them another place.
 IN_TMP = (
@@ -46,13 +37,11 @@ def names_in(place: Path) -> set[str]:
 
 def traces() -> dict[str, object]:
     """What can be seen of an agent outside of the places that it was given. Nothing is opened."""
-    home = Path.home()
-    kept = [path for name in AGENTS_FOLDERS for path in (home / name, *(home / name).rglob("*"))]
     in_tmp = [path for pattern in IN_TMP for path in TMP.glob(pattern)]
     git = ("git", "-C", str(CHECKOUT), "status", "--porcelain")
     status = subprocess.run(git, capture_output=True, text=True, check=True).stdout
     return {
-        "home": {str(path): path.lstat().st_mtime_ns for path in kept if os.path.lexists(path)},
+        "home": own_files(),
         "tmp": sorted(map(str, in_tmp)),
         "checkout": status,
     }

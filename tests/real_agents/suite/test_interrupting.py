@@ -21,8 +21,9 @@ from avatar_actors import (
     Turn,
     WhileBusy,
 )
-from tests.conformance.remains import eventually, processes_marked, read
+from tests.conformance.remains import processes_marked, read
 from tests.model_api.script import Pause, Script, Shell, Text, ToolCall, by_prompt
+from tests.processes.census import eventually
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
 from tests.real_agents.stage import UNHURRIED, Player, RealStage, on_stage

@@ -17,8 +17,9 @@ from avatar_actors import (
     ToolEvent,
     ToolStatus,
 )
-from tests.conformance.remains import eventually, processes_marked
+from tests.conformance.remains import processes_marked
 from tests.model_api.script import Shell, Text, by_prompt
+from tests.processes.census import eventually
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
 from tests.real_agents.stage import Player, RealStage, on_stage

@@ -7,8 +7,8 @@ import pytest
 import trio
 
 from avatar_actors import Outcome, PermissionEvent, Permit, ToolEvent, ToolStatus, Turn
-from tests.conformance.remains import eventually
 from tests.model_api.script import Pause, Script, Shell, Text
+from tests.processes.census import eventually
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
 from tests.real_agents.stage import PATIENCE, Player, RealStage, on_stage
