@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from avatar_actors.turn import Turn
     from avatar_actors.subscription import EventStream
     from avatar_actors.settings import AvatarOptions, AvatarSettings, Budget, PermissionMode
-    from avatar_actors.settings import RateLimit, Restarts, Timeouts, WhileBusy
+    from avatar_actors.settings import PromptOptions, RateLimit, Restarts, Retry, Timeouts
+    from avatar_actors.settings import WhileBusy
+    from avatar_actors.host_settings import LogSettings, MetricsKind, MetricsSettings
+    from avatar_actors.host_settings import RuntimeOptions
     from avatar_actors.tool_policy import ToolPolicy
     from avatar_actors.types import ActivityStatus, Attachment, BridgeResponse, BridgeState
     from avatar_actors.types import CancelResult, Choice, Continuity, CostSource, EngineState
@@ -35,12 +38,12 @@ if TYPE_CHECKING:
     from avatar_actors.providers.acp import acp_provider
     # fmt: on
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Where the names are.
 _ROOMS = (
-    "runtime", "handle", "turn", "subscription", "settings", "tool_policy", "types", "events",
-    "errors", "providers.provider", "providers.acp",
+    "runtime", "handle", "turn", "subscription", "settings", "host_settings", "tool_policy",
+    "types", "events", "errors", "providers.provider", "providers.acp",
 )  # fmt: skip
 
 # fmt: off
@@ -51,10 +54,11 @@ __all__ = [
     "BridgeState", "Budget", "CancelResult", "Choice", "ContextEvent", "Continuity",
     "ContinuityEvent", "CostEvent", "CostSource", "DiagnosticEvent", "EngineState",
     "EngineStateEvent", "ErrorEvent", "Escalation", "EventStream", "EventsLostEvent",
-    "HealthStatus", "LaunchPlan", "Level", "McpServer", "Message", "Outcome",
-    "PermissionClosedEvent", "PermissionEvent", "PermissionMode", "PermissionOption", "Permit",
-    "Place", "PlanEntry", "PlanEvent", "Provider", "ProviderCapabilities", "RateLimit", "Restarts",
-    "ResumeRefused", "Runtime", "SessionInfoEvent", "SettingsError", "StallEvent", "StallVerdict",
+    "HealthStatus", "LaunchPlan", "Level", "LogSettings", "McpServer", "Message", "MetricsKind",
+    "MetricsSettings", "Outcome", "PermissionClosedEvent", "PermissionEvent", "PermissionMode",
+    "PermissionOption", "Permit", "Place", "PlanEntry", "PlanEvent", "PromptOptions", "Provider",
+    "ProviderCapabilities", "RateLimit", "Restarts", "ResumeRefused", "Retry", "Runtime",
+    "RuntimeOptions", "SessionInfoEvent", "SettingsError", "StallEvent", "StallVerdict",
     "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent", "ThinkingEvent",
     "ThinkingPhase", "Timeouts", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn", "TurnEndedEvent",
     "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy",

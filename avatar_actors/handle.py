@@ -6,7 +6,7 @@ import itertools
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Unpack
 
 import msgspec
 
@@ -14,19 +14,14 @@ from avatar_actors import messages
 from avatar_actors import session_messages as inner
 from avatar_actors.avatar import Actors
 from avatar_actors.cancelling import stop_activity
-from avatar_actors.ending import reason_of
-from avatar_actors.errors import (
-    AvatarDown,
-    SettingsError,
-    UnknownRequest,
-)
+from avatar_actors.contact import Contact
+from avatar_actors.errors import SettingsError, UnknownRequest
 from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
 from avatar_actors.resuming import switch_session
-from avatar_actors.settings import AvatarSettings, WhileBusy
+from avatar_actors.settings import AvatarSettings, PromptOptions
 from avatar_actors.subscription import EventStream
 from avatar_actors.turn import Desk, Turn
 from avatar_actors.types import (
-    Attachment,
     BridgeResponse,
     CancelResult,
     HealthStatus,
@@ -36,17 +31,7 @@ from avatar_actors.types import (
     ProviderCapabilities,
     StoredSession,
 )
-from supervisors import (
-    Address,
-    AskFailed,
-    MailboxFull,
-    Monitor,
-    Phase,
-    Request,
-    Supervisor,
-)
-
-R = TypeVar("R")
+from supervisors import AskFailed, MailboxFull, Supervisor
 
 
 class Escalation(Enum):
@@ -66,36 +51,21 @@ class Avatar:
         self._settings = settings
         self._actors = actors
         self._avatars = avatars
-        self._monitor: Monitor = actors.supervisor.monitor()
+        self._contact = Contact(name, actors)
         self._turn_ids = itertools.count(1)
         grace = settings.timeouts.interrupt
         hub, queue = actors.hub, actors.turn_queue
-        self._desk = Desk(hub, queue, monitor=self._monitor, interrupt_grace=grace)
+        self._desk = Desk(hub, queue, monitor=self._contact.monitor, interrupt_grace=grace)
 
-    def turn(
-        self,
-        prompt: str,
-        *,
-        attachments: tuple[Attachment, ...] = (),
-        while_busy: WhileBusy | None = None,
-        timeout: float | None = None,
-    ) -> Turn:
+    def turn(self, prompt: str, **options: Unpack[PromptOptions]) -> Turn:
         """A turn for this prompt: `async with` it, read its events, look at its outcome."""
-        return self._turn(self._submission(prompt, attachments, while_busy, timeout))
+        return self._turn(self._submission(prompt, options))
 
     stream = turn
 
-    async def chat(
-        self,
-        prompt: str,
-        *,
-        attachments: tuple[Attachment, ...] = (),
-        while_busy: WhileBusy | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - it ends the turn, not this call
-    ) -> BridgeResponse:
+    async def chat(self, prompt: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
         """The whole answer. Cancelling this call interrupts the turn."""
-        submission = self._submission(prompt, attachments, while_busy, timeout)
-        async with self._turn(submission, (TurnEndedEvent,)) as turn:
+        async with self._turn(self._submission(prompt, options), (TurnEndedEvent,)) as turn:
             return await turn.wait()
 
     async def interrupt(self) -> bool:
@@ -106,7 +76,7 @@ class Avatar:
         self, activity_id: str, escalation: Escalation = Escalation.NEVER
     ) -> CancelResult:
         """Stop one tool or task: by the protocol, else by its processes, else with its turn."""
-        activity = await self._ask(self._actors.tracker, messages.FindActivity(activity_id))
+        activity = await self._contact.ask(self._actors.tracker, messages.FindActivity(activity_id))
         if activity is None:
             raise UnknownRequest(f"no activity {activity_id!r} is known")
         if not activity.is_cancellable:
@@ -115,7 +85,7 @@ class Avatar:
             was_there = await self._end_turn(activity.turn_id)
             return CancelResult.STOPPED if was_there else CancelResult.ALREADY_DONE
         try:
-            if await stop_activity(await self._session(), activity):
+            if await stop_activity(await self._contact.session(), activity):
                 return CancelResult.STOPPED
         except AskFailed:
             return CancelResult.ALREADY_DONE
@@ -125,7 +95,7 @@ class Avatar:
 
     async def activities(self) -> tuple[ActivityEvent, ...]:
         """What runs now: the turn, its tools, sub-agents, background tasks."""
-        return await self._ask(self._actors.tracker, messages.ListActivities())
+        return await self._contact.ask(self._actors.tracker, messages.ListActivities())
 
     async def answer(
         self,
@@ -144,7 +114,7 @@ class Avatar:
             message=message,
             updated_input=updated_input,
         )
-        await self._ask(self._actors.gatekeeper, answer)
+        await self._contact.ask(self._actors.gatekeeper, answer)
 
     @asynccontextmanager
     async def events(
@@ -153,7 +123,7 @@ class Avatar:
         """Subscribe to what happens from now on, of these kinds and their children, or of all."""
         stream = EventStream(kinds=kinds, capacity=capacity)
         try:
-            await self._ask(self._actors.hub, messages.Subscribe(stream))
+            await self._contact.ask(self._actors.hub, messages.Subscribe(stream))
             yield stream
         finally:
             stream.close()
@@ -162,19 +132,19 @@ class Avatar:
 
     async def history(self) -> tuple[Message, ...]:
         """What was said, in whole pairs of prompt and answer."""
-        return await self._ask(self._actors.turn_queue, messages.GetHistory())
+        return await self._contact.ask(self._actors.turn_queue, messages.GetHistory())
 
     async def clear_history(self) -> None:
         """Forget it; the agent does not."""
-        await self._ask(self._actors.turn_queue, messages.ClearHistory())
+        await self._contact.ask(self._actors.turn_queue, messages.ClearHistory())
 
     async def capabilities(self) -> ProviderCapabilities:
         """What the agent said it can do, when it started."""
-        return (await self._session()).capabilities
+        return (await self._contact.session()).capabilities
 
     async def health(self) -> HealthStatus:
         """How it does."""
-        return await self._ask(self._actors.turn_queue, messages.GetHealth())
+        return await self._contact.ask(self._actors.turn_queue, messages.GetHealth())
 
     async def sessions(self) -> tuple[StoredSession, ...]:
         """The stored sessions that the agent tells of; Unsupported where it does not."""
@@ -186,13 +156,13 @@ class Avatar:
 
         AvatarStartError if that cannot be; the avatar then goes on with a fresh session.
         """
-        await self._ask(self._actors.turn_queue, messages.ResumeThis(session_id))
+        await self._contact.ask(self._actors.turn_queue, messages.ResumeThis(session_id))
         await switch_session(self._actors, self._settings.timeouts, self.stop)
 
     async def call(self, action: str, arguments: JsonObject | None = None) -> Any:
         """Any other request of the agent's protocol, as `set_model` or `raw:session/fork`."""
-        session = await self._session()
-        return await self._ask(session.bridge, inner.CallAgent(action, arguments or {}))
+        session = await self._contact.session()
+        return await self._contact.ask(session.bridge, inner.CallAgent(action, arguments or {}))
 
     async def stop(self) -> None:
         """End it: its turns as cancelled, its process tree, its files. Twice is once."""
@@ -207,30 +177,22 @@ class Avatar:
     @property
     def is_down(self) -> bool:
         """Whether it has stopped or given up."""
-        return self._actors.supervisor.phase in {Phase.STOPPED, Phase.GONE}
+        return self._contact.is_down
 
     async def wait(self) -> None:
         """Until it has stopped; AvatarDown with the reason if it gave up."""
-        down = await self._monitor.down()
-        reason = reason_of(down)
-        if reason:
-            raise AvatarDown(f"{self.name} has ended: {reason}")
+        await self._contact.wait()
 
-    def _submission(
-        self,
-        prompt: str,
-        attachments: tuple[Attachment, ...],
-        while_busy: WhileBusy | None,
-        timeout: float | None,
-    ) -> messages.Submission:
-        limit = self._settings.timeouts.turn if timeout is None else timeout
+    def _submission(self, prompt: str, options: PromptOptions) -> messages.Submission:
+        limit = options.get("timeout")
+        limit = self._settings.timeouts.turn if limit is None else limit
         if not limit > 0:
-            raise SettingsError(f"timeout must be a number of seconds above 0; got {timeout!r}")
+            raise SettingsError(f"timeout must be a number of seconds above 0; got {limit!r}")
         return messages.Submission(
             turn_id=next(self._turn_ids),
             text=prompt,
-            attachments=attachments,
-            while_busy=while_busy or self._settings.while_busy,
+            attachments=tuple(options.get("attachments", ())),
+            while_busy=options.get("while_busy") or self._settings.while_busy,
             timeout=limit,
         )
 
@@ -239,20 +201,5 @@ class Avatar:
     ) -> Turn:
         return Turn(self._desk, submission, EventStream(submission.turn_id, kinds))
 
-    async def _session(self) -> messages.SessionReady:
-        session = await self._ask(self._actors.turn_queue, messages.CurrentSession())
-        if session is None:
-            raise AvatarDown(f"{self.name} has no session now; it is being restarted")
-        return session
-
     async def _end_turn(self, turn_id: int) -> bool:
-        return await self._ask(self._actors.turn_queue, messages.Interrupt(turn_id))
-
-    async def _ask(self, actor: Address[Any], request: Request[R]) -> R:
-        try:
-            return await actor.ask(request)
-        except AskFailed as error:
-            if self.is_down:
-                await self.wait()
-                raise AvatarDown(f"{self.name} was stopped") from error
-            raise AvatarDown(f"{self.name}: {error}") from error
+        return await self._contact.ask(self._actors.turn_queue, messages.Interrupt(turn_id))

@@ -18,6 +18,7 @@ from avatar_actors.actors.warden import warden
 from avatar_actors.avatar import Wanted, start_avatar
 from avatar_actors.errors import SettingsError
 from avatar_actors.handle import Avatar
+from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
@@ -100,11 +101,12 @@ class Runtime:
 
 
 @asynccontextmanager
-async def open_runtime(*, max_avatars: int | None = None) -> AsyncGenerator[Runtime]:
+async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runtime]:
     """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
     await trio.to_thread.run_sync(_sweep)
     lend = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
-    avatars = SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=max_avatars)
+    most = options.get("max_avatars")
+    avatars = SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most)
     with open_scratch() as scratch:
         async with open_supervisor(
             "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, avatars]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TypedDict
@@ -12,7 +13,7 @@ from msgspec import Struct
 
 from avatar_actors.errors import SettingsError
 from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import McpServer
+from avatar_actors.types import Attachment, JsonObject, McpServer
 
 _MOMENT = 0.001
 
@@ -80,6 +81,22 @@ class Restarts(Struct, frozen=True, kw_only=True):
             raise SettingsError(f"restarts need factor ≥ 1, first_delay and period > 0; got {self}")
 
 
+class Retry(Struct, frozen=True, kw_only=True):
+    """How often a start, or a prompt that the model's API refused for now, is tried in all.
+
+    The pauses grow from `backoff_base` seconds, twofold, up to `max_delay`. One attempt is the
+    default: a prompt is only sent again by this choice, and each time an event says so.
+    """
+
+    max_attempts: int = 1
+    backoff_base: float = 1.0
+    max_delay: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.max_attempts < 1 or not 0 <= self.backoff_base < math.inf:
+            raise SettingsError(f"retry needs max_attempts ≥ 1 and backoff_base ≥ 0; got {self}")
+
+
 class Timeouts(Struct, frozen=True, kw_only=True):
     """Seconds. `turn` and `permission` may be math.inf; after `interrupt` an agent is restarted."""
 
@@ -110,13 +127,18 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     executable: str = ""
     args: tuple[str, ...] = ()
     options: dict[str, str] = {}
+    url: str = ""
+    headers: dict[str, str] = {}
     resume: str = ""
+    continue_last: bool = False
+    output_schema: JsonObject | None = None
     permissions: PermissionMode = PermissionMode.ASK
     tools: ToolPolicy = ToolPolicy()
     while_busy: WhileBusy = WhileBusy.QUEUE
     rate_limit: RateLimit | None = None
     budget: Budget = Budget()
     restarts: Restarts = Restarts()
+    retry: Retry = Retry()
     timeouts: Timeouts = Timeouts()
     max_history: int = 200
     max_line: int = 64 * 1024 * 1024
@@ -138,16 +160,29 @@ class AvatarOptions(TypedDict, total=False):
     executable: str
     args: tuple[str, ...]
     options: dict[str, str]
+    url: str
+    headers: dict[str, str]
     resume: str
+    continue_last: bool
+    output_schema: JsonObject | None
     permissions: PermissionMode
     tools: ToolPolicy
     while_busy: WhileBusy
     rate_limit: RateLimit | None
     budget: Budget
     restarts: Restarts
+    retry: Retry
     timeouts: Timeouts
     max_history: int
     max_line: int
+
+
+class PromptOptions(TypedDict, total=False):
+    """What can be said with a prompt; where it is not, the avatar's settings hold."""
+
+    attachments: Sequence[Attachment]
+    while_busy: WhileBusy | None
+    timeout: float | None
 
 
 def settings_from(options: AvatarOptions) -> AvatarSettings:
