@@ -9,6 +9,14 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing's own costs 15 ms to import
 if TYPE_CHECKING:
     # fmt: off
+    from avatar_actors.engine import AvatarEngine
+    from avatar_actors.engine_options import AnswerDetails, EngineOptions
+    from avatar_actors.hosting.chat_handle import ChatHandle
+    from avatar_actors.hosting.delivery import Dispatcher
+    from avatar_actors.hosting.emitter import EventEmitter
+    from avatar_actors.hosting.host_stream import HostStream
+    from avatar_actors.hosting.runtime_thread import RuntimeThread
+    from avatar_actors.hosting.signals import stop_on_signals
     from avatar_actors.runtime import Runtime, open_avatar, open_runtime
     from avatar_actors.handle import Avatar, Escalation
     from avatar_actors.turn import Turn
@@ -17,7 +25,7 @@ if TYPE_CHECKING:
     from avatar_actors.settings import PromptOptions, RateLimit, Restarts, Retry, Timeouts
     from avatar_actors.settings import WhileBusy
     from avatar_actors.host_settings import LogSettings, MetricsKind, MetricsSettings
-    from avatar_actors.host_settings import RuntimeOptions
+    from avatar_actors.host_settings import ProviderType, RuntimeOptions
     from avatar_actors.tool_policy import ToolPolicy
     from avatar_actors.types import ActivityStatus, Attachment, BridgeResponse, BridgeState
     from avatar_actors.types import CancelResult, Choice, Continuity, CostSource, EngineState
@@ -43,26 +51,30 @@ __version__ = "0.3.0"
 # Where the names are.
 _ROOMS = (
     "runtime", "handle", "turn", "subscription", "settings", "host_settings", "tool_policy",
-    "types", "events", "errors", "providers.provider", "providers.acp",
+    "types", "events", "errors", "providers.provider", "providers.acp", "engine", "engine_options",
+    "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
+    "hosting.runtime_thread", "hosting.signals",
 )  # fmt: skip
 
 # fmt: off
 __all__ = [
     "ActivityEvent", "ActivityStatus", "AgentDeaf", "AgentDied", "AgentError", "AgentNeedsLogin",
-    "AgentNotFound", "AgentRefused", "Attachment", "Avatar", "AvatarDown", "AvatarError",
-    "AvatarEvent", "AvatarOptions", "AvatarSettings", "AvatarStartError", "BridgeResponse",
-    "BridgeState", "Budget", "CancelResult", "Choice", "ContextEvent", "Continuity",
-    "ContinuityEvent", "CostEvent", "CostSource", "DiagnosticEvent", "EngineState",
-    "EngineStateEvent", "ErrorEvent", "Escalation", "EventStream", "EventsLostEvent",
-    "HealthStatus", "LaunchPlan", "Level", "LogSettings", "McpServer", "Message", "MetricsKind",
+    "AgentNotFound", "AgentRefused", "AnswerDetails", "Attachment", "Avatar", "AvatarDown",
+    "AvatarEngine", "AvatarError", "AvatarEvent", "AvatarOptions", "AvatarSettings",
+    "AvatarStartError", "BridgeResponse", "BridgeState", "Budget", "CancelResult", "ChatHandle",
+    "Choice", "ContextEvent", "Continuity", "ContinuityEvent", "CostEvent", "CostSource",
+    "DiagnosticEvent", "Dispatcher", "EngineOptions", "EngineState", "EngineStateEvent",
+    "ErrorEvent", "Escalation", "EventEmitter", "EventStream", "EventsLostEvent", "HealthStatus",
+    "HostStream", "LaunchPlan", "Level", "LogSettings", "McpServer", "Message", "MetricsKind",
     "MetricsSettings", "Outcome", "PermissionClosedEvent", "PermissionEvent", "PermissionMode",
     "PermissionOption", "Permit", "Place", "PlanEntry", "PlanEvent", "PromptOptions", "Provider",
-    "ProviderCapabilities", "RateLimit", "Restarts", "ResumeRefused", "Retry", "Runtime",
-    "RuntimeOptions", "SessionInfoEvent", "SettingsError", "StallEvent", "StallVerdict",
-    "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent", "ThinkingEvent",
-    "ThinkingPhase", "Timeouts", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn", "TurnEndedEvent",
-    "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy",
-    "WireBroken", "__version__", "acp_provider", "open_avatar", "open_runtime",
+    "ProviderCapabilities", "ProviderType", "RateLimit", "Restarts", "ResumeRefused", "Retry",
+    "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent", "SettingsError",
+    "StallEvent", "StallVerdict", "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent",
+    "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn",
+    "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported",
+    "Usage", "WhileBusy", "WireBroken", "__version__", "acp_provider", "open_avatar",
+    "open_runtime", "stop_on_signals",
 ]
 # fmt: on
 

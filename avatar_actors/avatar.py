@@ -24,6 +24,7 @@ from avatar_actors.errors import AvatarStartError
 from avatar_actors.providers.provider import Provider
 from avatar_actors.session import Company, session_spec
 from avatar_actors.settings import AvatarSettings
+from avatar_actors.subscription import EventStream
 from avatar_actors.turn_runner import Links
 from supervisors import (
     Address,
@@ -50,6 +51,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     provider: Provider
     settings: AvatarSettings
     private_dir: Path
+    listener: EventStream | None = None
 
 
 class Actors(Struct, frozen=True, kw_only=True):
@@ -115,6 +117,8 @@ async def _start_actors(
     await start(ChildSpec("private dir", folder))
     numbering = partial(event_hub, provider=provider.name, avatar=wanted.name)
     hub = await start(_vital("event hub", numbering))
+    if wanted.listener is not None:
+        await hub.ask(messages.Subscribe(wanted.listener))
     await herald.tell(messages.AvatarBorn(supervisor.path, hub))
     tracking = partial(activity_tracker, hub=hub, timeouts=settings.timeouts)
     tracker = await start(_vital("activity tracker", tracking))

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TypedDict
 
 from msgspec import Struct
 
 from avatar_actors.settings import Budget
+
+
+class ProviderType(StrEnum):
+    """The names of the providers that come along."""
+
+    GEMINI = "gemini"
+    CLAUDE = "claude"
+    CODEX = "codex"
+    ACP = "acp"
+    EMBEDDED = "embedded"
 
 
 class LogSettings(Struct, frozen=True, kw_only=True):

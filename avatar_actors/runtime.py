@@ -23,6 +23,7 @@ from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratc
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
 from avatar_actors.settings import AvatarOptions, settings_from
+from avatar_actors.subscription import EventStream
 from supervisors import (
     Address,
     Backoff,
@@ -59,9 +60,13 @@ class Runtime:
         self,
         provider: str | Provider = "embedded",
         name: str = "",
+        listener: EventStream | None = None,
         **options: Unpack[AvatarOptions],
     ) -> Avatar:
-        """Start an avatar and wait until it takes prompts; AvatarStartError if it does not."""
+        """Start an avatar and wait until it takes prompts; AvatarStartError if it does not.
+
+        `listener` hears of its start, too; it ends with the avatar.
+        """
         kind = provider_named(provider) if isinstance(provider, str) else provider
         number = next(self._numbers)
         wanted = Wanted(
@@ -69,6 +74,7 @@ class Runtime:
             provider=kind,
             settings=settings_from(options),
             private_dir=self._scratch / f"avatar-{number}",
+            listener=listener,
         )
         if wanted.name in {*self._starting, *(avatar.name for avatar in self.avatars())}:
             raise SettingsError(f"an avatar {wanted.name!r} is up already; choose another name")

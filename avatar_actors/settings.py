@@ -148,11 +148,9 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
             raise SettingsError("max_history must be at least 0, max_line at least 1")
 
 
-class AvatarOptions(TypedDict, total=False):
-    """The keyword arguments of `open_avatar`; see AvatarSettings for their meaning."""
+class SharedOptions(TypedDict, total=False):
+    """The keyword arguments that `open_avatar` and `AvatarEngine` share; see AvatarSettings."""
 
-    working_dir: str | Path
-    model: str
     system_prompt: str
     mode: str
     mcp_servers: tuple[McpServer, ...]
@@ -175,6 +173,13 @@ class AvatarOptions(TypedDict, total=False):
     timeouts: Timeouts
     max_history: int
     max_line: int
+
+
+class AvatarOptions(SharedOptions, total=False):
+    """The keyword arguments of `open_avatar`; see AvatarSettings for their meaning."""
+
+    working_dir: str | Path
+    model: str
 
 
 class PromptOptions(TypedDict, total=False):

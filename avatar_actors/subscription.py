@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Collection, Sequence
 
@@ -49,6 +50,11 @@ class EventStream:
         self._credit = _BATCH
         self._arrival: trio.Event | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to take now."""
+        return not self._queue and not self._unseen_losses
+
     def __aiter__(self) -> EventStream:
         return self
 
@@ -61,6 +67,25 @@ class EventStream:
             return EventsLostEvent(count=count)
         event = self._queue.popleft()
         return event.whole() if isinstance(event, _Run) else event
+
+    async def take(self) -> list[AvatarEvent]:
+        """All that is here, once there is something; nothing at the end of the stream."""
+        try:
+            await self._wait()
+        except StopAsyncIteration:
+            return []
+        return self.take_nowait()
+
+    def take_nowait(self, most: int = sys.maxsize) -> list[AvatarEvent]:
+        """What is here, at most so many."""
+        taken: list[AvatarEvent] = []
+        if self._unseen_losses:
+            taken.append(EventsLostEvent(count=self._unseen_losses))
+            self._unseen_losses = 0
+        while self._queue and len(taken) < most:
+            event = self._queue.popleft()
+            taken.append(event.whole() if isinstance(event, _Run) else event)
+        return taken
 
     def push(self, events: Sequence[AvatarEvent]) -> None:
         """For the event hub: add these at the end."""
@@ -75,6 +100,11 @@ class EventStream:
         if self._arrival is not None and self._queue:
             self._arrival.set()
             self._arrival = None
+
+    def append(self, event: AvatarEvent) -> None:
+        """Add this one at the end, whatever is there: nothing is merged or dropped for it."""
+        if not self.kinds or isinstance(event, self.kinds):
+            self._queue.append(event)
 
     def close(self) -> None:
         """For the event hub: nothing more will come. What is here can still be read."""

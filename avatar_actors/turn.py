@@ -146,6 +146,16 @@ class Turn:
             self.ended = event
         return event
 
+    async def take(self) -> list[AvatarEvent]:
+        """All events that are here, once there is one; none after the end."""
+        if self.ended is not None:
+            return []
+        events = await self._stream.take() or [await self._ending_of_the_avatar()]
+        last = events[-1]
+        if type(last) is TurnEndedEvent:
+            self.ended = last
+        return events
+
     async def _ending_of_the_avatar(self) -> TurnEndedEvent:
         reason = reason_of(await self._desk.monitor.down())
         outcome = Outcome.CRASHED if reason else Outcome.CANCELLED

@@ -72,7 +72,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "avatar_actors.*",
         "supervisors",
         "trio.*",
-        "outcome.*",
+        "sniffio.*",
         "msgspec.*",
         "trio_asyncio.*",
     ),

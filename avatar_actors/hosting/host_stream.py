@@ -1,0 +1,123 @@
+"""A stream of the runtime's thread, as a host reads it: with `async for`, or with `for`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+from functools import partial
+from types import TracebackType
+from typing import Generic, TypeVar
+
+from avatar_actors.hosting.errand import Errand, ErrandCancelled
+from avatar_actors.hosting.hatch import Hatch
+from avatar_actors.hosting.runtime_thread import Inside, RuntimeThread
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class HostStream(Generic[T, R]):
+    """What the source puts into the hatch, in order, and its result at the end.
+
+    A stream that is left, closed or forgotten cancels its source. In a program of asyncio or trio
+    read it with `async for`; in a thread with `for`.
+    """
+
+    def __init__(
+        self,
+        thread: RuntimeThread,
+        source: Callable[[Inside, Hatch[T]], Awaitable[R]],
+        when_done: Callable[[], None],
+    ) -> None:
+        self._hatch: Hatch[T] = Hatch()
+        self._here: deque[T] = deque()
+        self._errand: Errand[R] = thread.send(partial(_pour, source, self._hatch))
+        self._errand.done.when_rung(self._hatch.end)
+        self._errand.done.when_rung(when_done)
+
+    @property
+    def result(self) -> R:
+        """What the source came to, once the stream has ended."""
+        return self._errand.result()
+
+    def close(self) -> None:
+        """End it from a thread, and wait for its end."""
+        self._errand.cancel()
+        self._errand.done.hear_sync()
+
+    async def aclose(self) -> None:
+        """The same from a task."""
+        self._errand.cancel()
+        await self._errand.done.hear()
+
+    def __aiter__(self) -> HostStream[T, R]:
+        return self
+
+    async def __anext__(self) -> T:
+        while not self._here:
+            if self._take():
+                break
+            if self._errand.done.is_rung and not self._take():
+                self._raise_error()
+                raise StopAsyncIteration
+            try:
+                await self._hatch.filled.hear()
+            except BaseException:
+                self._errand.cancel()
+                await self._errand.done.hear_out()
+                raise
+        return self._here.popleft()
+
+    def __iter__(self) -> HostStream[T, R]:
+        return self
+
+    def __next__(self) -> T:
+        while not self._here:
+            if self._take():
+                break
+            if self._errand.done.is_rung and not self._take():
+                self._raise_error()
+                raise StopIteration
+            try:
+                self._hatch.filled.hear_sync()
+            except BaseException:
+                self.close()
+                raise
+        return self._here.popleft()
+
+    async def __aenter__(self) -> HostStream[T, R]:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._errand.cancel()
+        await self._errand.done.hear_out()
+
+    def __enter__(self) -> HostStream[T, R]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_errand"):
+            self._errand.cancel()
+
+    def _take(self) -> bool:
+        self._here.extend(self._hatch.take() or ())
+        return bool(self._here)
+
+    def _raise_error(self) -> None:
+        error = self._errand.error
+        if error is not None and not isinstance(error, ErrandCancelled):
+            raise error
+
+
+async def _pour(
+    source: Callable[[Inside, Hatch[T]], Awaitable[R]], hatch: Hatch[T], inside: Inside
+) -> R:
+    return await source(inside, hatch)

@@ -1,0 +1,159 @@
+"""A thread that runs trio with one runtime in it, for programs that are no trio programs."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar, Unpack
+
+import trio
+from msgspec import Struct
+
+from avatar_actors.errors import AvatarDown
+from avatar_actors.host_settings import RuntimeOptions
+from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.errand import Errand
+from avatar_actors.runtime import Runtime, open_runtime
+
+T = TypeVar("T")
+
+# What calls that are under way may take to hear of the stop, before they are cancelled.
+_LAST_ANSWERS = 2.0
+# What a whole stop may take at the end of the program.
+_AT_EXIT = 15.0
+
+
+class Inside(Struct, frozen=True):
+    """What an errand finds in the runtime's thread."""
+
+    runtime: Runtime
+    errands: trio.Nursery
+    feeds: trio.Nursery
+
+
+class RuntimeThread:
+    """Started by the first errand or by `start_sync`; stopped once, for good.
+
+    Engines share one that is made for them. Make one yourself to give engines a budget in common,
+    or metrics: `with RuntimeThread(budget=…) as runtime: AvatarEngine(runtime=runtime)`.
+    """
+
+    def __init__(self, **options: Unpack[RuntimeOptions]) -> None:
+        self.down = Bell()
+        self._options = options
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._up = Bell()
+        self._token: trio.lowlevel.TrioToken | None = None
+        self._inside: Inside | None = None
+        self._stopping: trio.Event | None = None
+        self._is_stopped = False
+        self._crash: BaseException | None = None
+
+    def send(self, work: Callable[[Inside], Awaitable[T]]) -> Errand[T]:
+        """Have this done in the runtime's thread; any thread may call it."""
+        errand = Errand(partial(self._work, work))
+        self._begin()
+        errand.home = self._thread
+        self._up.when_rung(partial(self._post, errand))
+        return errand
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether it takes no more errands."""
+        return self._is_stopped or self.down.is_rung
+
+    def start_sync(self) -> RuntimeThread:
+        """Begin now, and raise what is wrong with the options."""
+        self.send(_nothing).wait_sync()
+        return self
+
+    def stop_nowait(self) -> None:
+        """Begin to stop: turns end as cancelled, avatars stop. `down` rings at the end."""
+        with self._lock:
+            self._is_stopped = True
+            if self._thread is None:
+                self.down.ring()
+        self._up.when_rung(self._stop)
+
+    def stop_sync(self, timeout: float | None = None) -> bool:
+        """Stop, and wait until nothing is left; False if that took too long."""
+        self.stop_nowait()
+        if not self.down.hear_sync(timeout):
+            return False
+        if self._thread is not None:
+            self._thread.join(timeout)
+        return True
+
+    async def stop(self) -> None:
+        """The same in a task of trio or asyncio."""
+        self.stop_nowait()
+        await self.down.hear()
+
+    def __enter__(self) -> RuntimeThread:
+        return self.start_sync()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop_sync()
+
+    def _begin(self) -> None:
+        with self._lock:
+            if self._thread is None and not self._is_stopped:
+                # A daemon that is stopped at exit: Python would wait for any other before that.
+                run = threading.Thread(target=self._run, name="avatar-runtime", daemon=True)
+                self._thread = run
+                atexit.register(self.stop_sync, _AT_EXIT)
+                run.start()
+            elif self._thread is None:
+                self._up.ring()
+
+    def _run(self) -> None:
+        try:
+            trio.run(self._main)
+        except BaseException as crash:  # noqa: BLE001 - told to every caller from now on
+            self._crash = crash
+        finally:
+            self._inside = None
+            self._up.ring()
+            atexit.unregister(self.stop_sync)
+            self.down.ring()
+
+    async def _main(self) -> None:
+        self._token = trio.lowlevel.current_trio_token()
+        self._stopping = trio.Event()
+        # The feeds end after the avatars that they tell of, the errands before.
+        async with trio.open_nursery() as feeds, open_runtime(**self._options) as runtime:
+            with trio.CancelScope() as while_answering:
+                async with trio.open_nursery() as errands:
+                    self._inside = Inside(runtime, errands, feeds)
+                    self._up.ring()
+                    await self._stopping.wait()
+                    self._inside = None
+                    while_answering.deadline = trio.current_time() + _LAST_ANSWERS
+                    await runtime.close_down("the runtime stops")
+
+    def _stop(self) -> None:
+        token, stopping = self._token, self._stopping
+        if token is not None and stopping is not None:
+            with suppress(trio.RunFinishedError):
+                token.run_sync_soon(stopping.set)
+
+    def _post(self, errand: Errand[T]) -> None:
+        inside, token = self._inside, self._token
+        if inside is None or token is None:
+            errand.fail(self._crash or AvatarDown("the runtime has stopped"))
+        else:
+            errand.post(token, inside.errands)
+
+    async def _work(self, work: Callable[[Inside], Awaitable[T]]) -> T:
+        inside = self._inside
+        if inside is None:
+            raise AvatarDown("the runtime has stopped")
+        return await work(inside)
+
+
+async def _nothing(_: Inside) -> None:
+    pass

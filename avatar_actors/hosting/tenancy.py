@@ -1,0 +1,140 @@
+"""An engine's stay in a runtime's thread: it begins with a call and ends with the engine's stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+from avatar_actors.errors import AvatarDown
+from avatar_actors.handle import Avatar
+from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.emitter import EventEmitter
+from avatar_actors.hosting.errand import Errand
+from avatar_actors.hosting.landlords import Landlord
+from avatar_actors.hosting.room import Room, Wish
+from avatar_actors.hosting.runtime_thread import Inside, RuntimeThread
+from avatar_actors.types import Message
+
+T = TypeVar("T")
+
+
+class _Stay:
+    def __init__(self, room: Room, thread: RuntimeThread) -> None:
+        self.room, self.thread = room, thread
+        self.calls = 0
+
+
+class Tenancy:
+    """Any thread may call. A stay in which no avatar could be started ends by itself."""
+
+    def __init__(self, landlord: Landlord, emitter: EventEmitter) -> None:
+        self._landlord, self._emitter = landlord, emitter
+        self._lock = threading.Lock()
+        self._stay: _Stay | None = None
+        self._previous: Bell | None = None
+        self._left: RuntimeThread | None = None
+        self._is_over = False
+
+    @property
+    def room(self) -> Room | None:
+        """The present room."""
+        stay = self._stay
+        return stay.room if stay is not None else None
+
+    @property
+    def thread(self) -> RuntimeThread | None:
+        """The present runtime's thread."""
+        stay = self._stay
+        return stay.thread if stay is not None else None
+
+    def history(self) -> tuple[Message, ...]:
+        """What was said in this stay."""
+        room = self.room
+        return room.history if room is not None else ()
+
+    def enter(self, wish: Wish) -> tuple[Room, RuntimeThread]:
+        """Where to send the next call; `called` must follow."""
+        with self._lock:
+            if self._is_over:
+                raise AvatarDown("the program is being stopped; the engine takes no more calls")
+            if self._stay is None:
+                room = Room(wish, self._emitter, self._previous)
+                self._stay = _Stay(room, self._landlord.borrow())
+            self._stay.calls += 1
+            return self._stay.room, self._stay.thread
+
+    def send(self, wish: Wish, work: Callable[[Room, Inside], Awaitable[T]]) -> Errand[T]:
+        """Have this done in the room, which is taken if there is none."""
+        room, thread = self.enter(wish)
+        errand = thread.send(partial(work, room))
+        errand.done.when_rung(partial(self.called, room))
+        return errand
+
+    def look(self, work: Callable[[Avatar], Awaitable[T]]) -> Errand[T | None]:
+        """Do this with the avatar if there is one; no room is taken for it."""
+        stay = self._stay
+        if stay is not None:
+            return stay.thread.send(partial(stay.room.look, work))
+        errand: Errand[T | None] = Errand(_nothing)
+        errand.succeed(None)
+        return errand
+
+    def forget(self) -> None:
+        """Clear the history."""
+        room = self.room
+        if room is not None:
+            self.look(Avatar.clear_history).wait_sync()
+            room.history = ()
+
+    def called(self, room: Room) -> None:
+        """A call has ended; if nothing came of the stay, it ends too."""
+        with self._lock:
+            stay = self._stay
+            if stay is None or stay.room is not room:
+                return
+            stay.calls -= 1
+            if stay.calls or not room.is_empty:
+                return
+            self._stay = None
+        self._vacate(stay)
+
+    def leave(self) -> Errand[None] | None:
+        """End the stay, with its avatar. None if there is no stay."""
+        with self._lock:
+            stay, self._stay = self._stay, None
+            if stay is None:
+                return None
+            self._previous = stay.room.closed
+        errand = stay.thread.send(stay.room.close)
+        errand.done.when_rung(partial(self._vacate, stay))
+        return errand
+
+    def close_for_good(self) -> Bell:
+        """End the stay; there will be no other. Rings when nothing is left."""
+        self._is_over = True
+        left, errand = Bell(), self.leave()
+        if errand is None:
+            self.gone().when_rung(left.ring)
+        else:
+            errand.done.when_rung(lambda: self.gone().when_rung(left.ring))
+        return left
+
+    def gone(self) -> Bell:
+        """Rings when nothing is left of the stays that have ended."""
+        if self._left is not None:
+            return self._left.down
+        bell = Bell()
+        bell.ring()
+        return bell
+
+    def _vacate(self, stay: _Stay) -> None:
+        stay.room.closed.ring()
+        if self._landlord.give_back(stay.thread):
+            self._left = stay.thread
+            stay.thread.stop_nowait()
+
+
+async def _nothing() -> None:
+    return None

@@ -1,0 +1,47 @@
+"""Threads for handlers: as many as are busy at once, each given back when it is idle."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable
+
+# Seconds after which an idle thread ends.
+_IDLE = 5.0
+
+
+class Workers:
+    """Runs every job at once: a slow one never holds up another."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._jobs: deque[Callable[[], object]] = deque()
+        self._idle = 0
+        self._numbers = itertools.count(1)
+
+    def submit(self, job: Callable[[], object]) -> None:
+        """Run this soon, in some thread; it must not raise."""
+        with self._changed:
+            self._jobs.append(job)
+            if self._idle >= len(self._jobs):
+                self._changed.notify()
+                return
+        name = f"avatar-handler-{next(self._numbers)}"
+        threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            job()
+
+    def _next(self) -> Callable[[], object] | None:
+        with self._changed:
+            self._idle += 1
+            try:
+                self._changed.wait_for(lambda: self._jobs, _IDLE)
+                return self._jobs.popleft() if self._jobs else None
+            finally:
+                self._idle -= 1
+
+
+WORKERS = Workers()
