@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TypeVar, Unpack
 
@@ -22,6 +21,7 @@ from avatar_actors.hosting.host_stream import HostStream
 from avatar_actors.hosting.room import Room, all_of, texts
 from avatar_actors.hosting.runtime_thread import Inside
 from avatar_actors.hosting.tenancy import Tenancy
+from avatar_actors.hosting.workers import hear_all
 from avatar_actors.providers.provider import Provider
 from avatar_actors.settings import PromptOptions
 from avatar_actors.types import (
@@ -66,21 +66,11 @@ class AvatarEngine(EventEmitter):
     async def start(self) -> None:
         """Start the avatar, if it is not up; AvatarStartError says what to do if it cannot."""
         self.settle_on(running_loop())
-        errand = self._send(Room.start)
-        try:
-            await errand.wait()
-        except BaseException:
-            await self._tenancy.gone().hear_out()
-            raise
+        await self._tenancy.wait(self._send(Room.start))
 
     def start_sync(self) -> None:
         """The same, holding this thread."""
-        errand = self._send(Room.start)
-        try:
-            errand.wait_sync()
-        except BaseException:
-            self._tenancy.gone().hear_sync(_HANDLERS)
-            raise
+        self._tenancy.wait_sync(self._send(Room.start))
 
     async def stop(self) -> None:
         """Stop the avatar: its turns end as cancelled, nothing is left. Twice is once."""
@@ -90,7 +80,7 @@ class AvatarEngine(EventEmitter):
                 await errand.wait()
         await self._tenancy.gone().hear()
         await self.flush(_HANDLERS)
-        self.end_handler_loop()
+        await hear_all([self.end_handler_loop()], _HANDLERS)
 
     def stop_sync(self) -> None:
         """The same, holding this thread."""
@@ -100,7 +90,7 @@ class AvatarEngine(EventEmitter):
                 errand.wait_sync()
         self._tenancy.gone().hear_sync()
         self.flush_sync(_HANDLERS)
-        self.end_handler_loop()
+        self.end_handler_loop().hear_sync(_HANDLERS)
 
     def close_for_good(self) -> Bell:
         """Begin to stop and take no more calls; the bell rings when nothing is left."""
@@ -125,11 +115,11 @@ class AvatarEngine(EventEmitter):
     async def chat(self, message: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
         """The whole answer; the avatar is started if need be."""
         self.settle_on(running_loop())
-        return await self._chat(message, options).wait()
+        return await self._tenancy.wait(self._chat(message, options))
 
     def chat_sync(self, message: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
         """The same, holding this thread. Ctrl-C ends the turn."""
-        return self._chat(message, options).wait_sync()
+        return self._tenancy.wait_sync(self._chat(message, options))
 
     def chat_async(
         self, message: str, callback: Callback | None = None, **options: Unpack[PromptOptions]
@@ -144,28 +134,28 @@ class AvatarEngine(EventEmitter):
         self, message: str, **options: Unpack[PromptOptions]
     ) -> HostStream[str, BridgeResponse]:
         """The text as it comes: `async for`, or `for` in a thread; `result` is the whole answer."""
-        return self._stream(lambda room: partial(room.talk, message, options, texts))
+        return self._stream(lambda room, *rest: room.talk(message, options, texts, *rest))
 
     def turn(
         self, message: str, **options: Unpack[PromptOptions]
     ) -> HostStream[AvatarEvent, BridgeResponse]:
         """The same with all events of the turn."""
-        return self._stream(lambda room: partial(room.talk, message, options, all_of))
+        return self._stream(lambda room, *rest: room.talk(message, options, all_of, *rest))
 
     def events(self, *kinds: type[AvatarEvent]) -> HostStream[AvatarEvent, None]:
         """What happens from now on, of these kinds or of all, to the engine's stop."""
-        return self._stream(lambda room: partial(room.listen, kinds))
+        return self._stream(lambda room, *rest: room.listen(kinds, *rest))
 
     # Control.
 
     async def run(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
         """Whatever an Avatar can do: `await engine.run(lambda avatar: avatar.sessions())`."""
         self.settle_on(running_loop())
-        return await self._use(work).wait()
+        return await self._tenancy.wait(self._use(work))
 
     def run_sync(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
         """The same, holding this thread."""
-        return self._use(work).wait_sync()
+        return self._tenancy.wait_sync(self._use(work))
 
     async def interrupt(self) -> bool:
         """End the present turn; False if there is none."""
@@ -226,9 +216,10 @@ class AvatarEngine(EventEmitter):
     def _look(self, work: Callable[[Avatar], Awaitable[T]]) -> Errand[T | None]:
         return self._tenancy.look(work)
 
-    def _stream(
-        self, source_in: Callable[[Room], Callable[[Inside, Hatch[T]], Awaitable[R]]]
-    ) -> HostStream[T, R]:
+    def _stream(self, source: Callable[[Room, Inside, Hatch[T]], Awaitable[R]]) -> HostStream[T, R]:
         self.settle_on(running_loop())
-        room, thread = self._tenancy.enter(self._wish)
-        return HostStream(thread, source_in(room), partial(self._tenancy.called, room))
+
+        def open_source(hatch: Hatch[T]) -> Errand[R]:
+            return self._send(lambda room, inside: source(room, inside, hatch))
+
+        return HostStream(open_source, self._tenancy.gone)

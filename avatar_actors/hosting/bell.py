@@ -57,16 +57,24 @@ class Bell:
             await self._hear_in_asyncio()
 
     async def hear_out(self) -> None:
-        """Wait even though the task is cancelled, for the end of what it has cancelled itself."""
+        """Wait even though the task is cancelled, for the end of what it has cancelled itself.
+
+        A cancellation that comes meanwhile is raised afterwards.
+        """
         if sniffio.current_async_library() == "trio":
             with trio.CancelScope(shield=True, deadline=trio.current_time() + _PATIENCE):
                 await self._hear_in_trio()
             return
         import asyncio  # noqa: PLC0415 - who is here has it already
 
+        cancelled: asyncio.CancelledError | None = None
         while not self.is_rung:
-            with suppress(asyncio.CancelledError):  # the caller raises the one that it has
+            try:
                 await self._hear_in_asyncio()
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
 
     async def _hear_in_trio(self) -> None:
         rung, token = trio.Event(), trio.lowlevel.current_trio_token()
@@ -94,3 +102,10 @@ class Bell:
 
         self.when_rung(tell)
         await rung
+
+
+def rung() -> Bell:
+    """A bell for what has happened already."""
+    bell = Bell()
+    bell.ring()
+    return bell

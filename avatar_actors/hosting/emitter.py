@@ -7,15 +7,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from avatar_actors.errors import SettingsError
 from avatar_actors.events import AvatarEvent
-from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.bell import Bell, rung
 from avatar_actors.hosting.delivery import ByDispatcher, Delivery, Dispatcher, InThreads, Place
 from avatar_actors.hosting.loops import HandlerLoop, OnLoop
-from avatar_actors.hosting.workers import WORKERS
+from avatar_actors.hosting.workers import hear_all
 
 if TYPE_CHECKING:
     import asyncio
@@ -86,25 +85,21 @@ class EventEmitter:
 
     async def flush(self, timeout: float) -> bool:  # noqa: ASYNC109 - for any kind of loop
         """The same in a task, of asyncio or trio: there no handler is held up."""
-        rested = Bell()
-        bells = [one.rest() for one in self._deliveries]
-        if all(bell.is_rung for bell in bells):
-            return True
-        WORKERS.submit(partial(_ring_after, rested, bells, time.monotonic() + timeout))
-        await rested.hear()
-        return all(bell.is_rung for bell in bells)
+        return await hear_all([one.rest() for one in self._deliveries], timeout)
 
     def settle_on(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """For the engine: this loop is the host's; coroutine handlers without another go there."""
         if loop is not None:
             self._host_loop = loop
 
-    def end_handler_loop(self) -> None:
+    def end_handler_loop(self) -> Bell:
         """For the engine: end the loop that was made for coroutine handlers, if there is one."""
         with self._registering:
             loop, self._handler_loop = self._handler_loop, None
-        if loop is not None:
-            loop.stop()
+        if loop is None:
+            return rung()
+        loop.stop()
+        return rung() if loop.is_held_up() else loop.down
 
     def _add(self, kind: type[AvatarEvent], handler: H, dispatcher: Dispatcher | None) -> H:
         delivery = Delivery(kind, handler, self._place(handler, dispatcher))
@@ -136,12 +131,6 @@ class EventEmitter:
             if self._handler_loop is None:
                 self._handler_loop = HandlerLoop()
             return self._handler_loop
-
-
-def _ring_after(rested: Bell, bells: Sequence[Bell], end: float) -> None:
-    for bell in bells:
-        bell.hear_sync(max(0.0, end - time.monotonic()))
-    rested.ring()
 
 
 class _LoopToCome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Generic, TypeVar, cast
+from typing import Generic, NoReturn, TypeVar, cast
 
 import trio
 
@@ -111,6 +111,21 @@ class Errand(Generic[T]):
             error = raised
         finally:
             self.fail(error)
+
+
+class Parked(Errand[T]):
+    """A call that came too late, in a program that is about to end: it waits for that."""
+
+    def __init__(self) -> None:
+        super().__init__(_never)
+
+    def cancel(self) -> None:
+        """The caller leaves."""
+        self.fail(ErrandCancelled("cancelled"))
+
+
+async def _never() -> NoReturn:
+    raise AssertionError("nobody runs it")
 
 
 def _stopped() -> AvatarDown:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Callable
 from types import TracebackType
 from typing import Generic, TypeVar
 
+from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.errand import Errand, ErrandCancelled
 from avatar_actors.hosting.hatch import Hatch
-from avatar_actors.hosting.runtime_thread import Inside, RuntimeThread
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -24,16 +23,13 @@ class HostStream(Generic[T, R]):
     """
 
     def __init__(
-        self,
-        thread: RuntimeThread,
-        source: Callable[[Inside, Hatch[T]], Awaitable[R]],
-        when_done: Callable[[], None],
+        self, open_source: Callable[[Hatch[T]], Errand[R]], gone: Callable[[], Bell]
     ) -> None:
+        self._gone = gone
         self._hatch: Hatch[T] = Hatch()
         self._here: deque[T] = deque()
-        self._errand: Errand[R] = thread.send(partial(_pour, source, self._hatch))
+        self._errand: Errand[R] = open_source(self._hatch)
         self._errand.done.when_rung(self._hatch.end)
-        self._errand.done.when_rung(when_done)
 
     @property
     def result(self) -> R:
@@ -58,8 +54,10 @@ class HostStream(Generic[T, R]):
             if self._take():
                 break
             if self._errand.done.is_rung and not self._take():
-                self._raise_error()
-                raise StopAsyncIteration
+                if (error := self._error()) is None:
+                    raise StopAsyncIteration
+                await self._gone().hear()
+                raise error
             try:
                 await self._hatch.filled.hear()
             except BaseException:
@@ -76,8 +74,10 @@ class HostStream(Generic[T, R]):
             if self._take():
                 break
             if self._errand.done.is_rung and not self._take():
-                self._raise_error()
-                raise StopIteration
+                if (error := self._error()) is None:
+                    raise StopIteration
+                self._gone().hear_sync()
+                raise error
             try:
                 self._hatch.filled.hear_sync()
             except BaseException:
@@ -111,13 +111,6 @@ class HostStream(Generic[T, R]):
         self._here.extend(self._hatch.take() or ())
         return bool(self._here)
 
-    def _raise_error(self) -> None:
+    def _error(self) -> BaseException | None:
         error = self._errand.error
-        if error is not None and not isinstance(error, ErrandCancelled):
-            raise error
-
-
-async def _pour(
-    source: Callable[[Inside, Hatch[T]], Awaitable[R]], hatch: Hatch[T], inside: Inside
-) -> R:
-    return await source(inside, hatch)
+        return None if isinstance(error, ErrandCancelled) else error

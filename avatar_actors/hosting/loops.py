@@ -62,6 +62,7 @@ class HandlerLoop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self.down = Bell()
         self._up = Bell()
         self._stopping = trio.Event()
         self._token: trio.lowlevel.TrioToken | None = None
@@ -81,9 +82,11 @@ class HandlerLoop:
         return threading.current_thread() is self._thread
 
     def stop(self) -> None:
-        """End the loop; what it still runs is cancelled."""
+        """End the loop; what it still runs is cancelled. `down` rings at its end."""
         if self._thread is not None:
             self._up.when_rung(partial(self._soon, self._stopping.set))
+        else:
+            self.down.ring()
 
     def _run(self) -> None:
         try:
@@ -93,6 +96,7 @@ class HandlerLoop:
         finally:
             self._loop = None
             self._up.ring()
+            self.down.ring()
 
     async def _main(self) -> None:
         self._token = trio.lowlevel.current_trio_token()

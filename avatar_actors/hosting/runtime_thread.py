@@ -114,7 +114,7 @@ class RuntimeThread:
         try:
             trio.run(self._main)
         except BaseException as crash:  # noqa: BLE001 - told to every caller from now on
-            self._crash = crash
+            self._crash = _alone(crash)
         finally:
             self._inside = None
             self._up.ring()
@@ -153,6 +153,13 @@ class RuntimeThread:
         if inside is None:
             raise AvatarDown("the runtime has stopped")
         return await work(inside)
+
+
+def _alone(error: BaseException) -> BaseException:
+    """The one error in groups of one."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 async def _nothing(_: Inside) -> None:

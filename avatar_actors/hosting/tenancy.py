@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
-from avatar_actors.errors import AvatarDown
+from avatar_actors.errors import AvatarDown, AvatarError
 from avatar_actors.handle import Avatar
-from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.bell import Bell, rung
 from avatar_actors.hosting.emitter import EventEmitter
-from avatar_actors.hosting.errand import Errand
+from avatar_actors.hosting.errand import Errand, Parked
 from avatar_actors.hosting.landlords import Landlord
 from avatar_actors.hosting.room import Room, Wish
 from avatar_actors.hosting.runtime_thread import Inside, RuntimeThread
@@ -23,7 +24,7 @@ T = TypeVar("T")
 class _Stay:
     def __init__(self, room: Room, thread: RuntimeThread) -> None:
         self.room, self.thread = room, thread
-        self.calls = 0
+        self.calls: set[int] = set()
 
 
 class Tenancy:
@@ -36,6 +37,7 @@ class Tenancy:
         self._previous: Bell | None = None
         self._left: RuntimeThread | None = None
         self._is_over = False
+        self._numbers = itertools.count(1)
 
     @property
     def room(self) -> Room | None:
@@ -54,23 +56,50 @@ class Tenancy:
         room = self.room
         return room.history if room is not None else ()
 
-    def enter(self, wish: Wish) -> tuple[Room, RuntimeThread]:
-        """Where to send the next call; `called` must follow."""
-        with self._lock:
-            if self._is_over:
-                raise AvatarDown("the program is being stopped; the engine takes no more calls")
-            if self._stay is None:
-                room = Room(wish, self._emitter, self._previous)
-                self._stay = _Stay(room, self._landlord.borrow())
-            self._stay.calls += 1
-            return self._stay.room, self._stay.thread
-
     def send(self, wish: Wish, work: Callable[[Room, Inside], Awaitable[T]]) -> Errand[T]:
         """Have this done in the room, which is taken if there is none."""
-        room, thread = self.enter(wish)
-        errand = thread.send(partial(work, room))
-        errand.done.when_rung(partial(self.called, room))
+        if self._is_leaving:
+            return Parked()
+        if self._is_over:
+            raise AvatarDown("the program is being stopped; the engine takes no more calls")
+        stay, end = self._enter(wish)
+
+        async def call(inside: Inside) -> T:
+            # Ended here and not when the caller knows: by then nothing more may happen.
+            try:
+                return await work(stay.room, inside)
+            finally:
+                end()
+
+        errand = stay.thread.send(call)
+        errand.done.when_rung(end)  # one that could not be run
         return errand
+
+    async def wait(self, errand: Errand[T]) -> T:
+        """Its result; after a failure nothing is left of a stay that came to nothing."""
+        try:
+            result = await errand.wait()
+        except BaseException as error:
+            await self.gone().hear_out()
+            if isinstance(error, AvatarError) and self._is_leaving:
+                await Parked[None]().wait()
+            raise
+        if self._is_leaving:
+            await Parked[None]().wait()
+        return result
+
+    def wait_sync(self, errand: Errand[T]) -> T:
+        """The same, holding this thread."""
+        try:
+            result = errand.wait_sync()
+        except BaseException as error:
+            self.gone().hear_sync()
+            if isinstance(error, AvatarError) and self._is_leaving:
+                Parked[None]().wait_sync()
+            raise
+        if self._is_leaving:
+            Parked[None]().wait_sync()
+        return result
 
     def look(self, work: Callable[[Avatar], Awaitable[T]]) -> Errand[T | None]:
         """Do this with the avatar if there is one; no room is taken for it."""
@@ -87,18 +116,6 @@ class Tenancy:
         if room is not None:
             self.look(Avatar.clear_history).wait_sync()
             room.history = ()
-
-    def called(self, room: Room) -> None:
-        """A call has ended; if nothing came of the stay, it ends too."""
-        with self._lock:
-            stay = self._stay
-            if stay is None or stay.room is not room:
-                return
-            stay.calls -= 1
-            if stay.calls or not room.is_empty:
-                return
-            self._stay = None
-        self._vacate(stay)
 
     def leave(self) -> Errand[None] | None:
         """End the stay, with its avatar. None if there is no stay."""
@@ -123,11 +140,34 @@ class Tenancy:
 
     def gone(self) -> Bell:
         """Rings when nothing is left of the stays that have ended."""
-        if self._left is not None:
-            return self._left.down
-        bell = Bell()
-        bell.ring()
-        return bell
+        return self._left.down if self._left is not None else rung()
+
+    @property
+    def _is_leaving(self) -> bool:
+        """Whether the main thread is about to be told to leave: then it waits for that.
+
+        What it called was ended for the shutdown; its own code is not to take that for a failure.
+        """
+        return self._is_over and threading.current_thread() is threading.main_thread()
+
+    def _enter(self, wish: Wish) -> tuple[_Stay, Callable[[], None]]:
+        """A stay for one more call, and what is to be called at its end."""
+        with self._lock:
+            if self._stay is None:
+                room = Room(wish, self._emitter, self._previous)
+                self._stay = _Stay(room, self._landlord.borrow())
+            stay, number = self._stay, next(self._numbers)
+            stay.calls.add(number)
+        return stay, partial(self._called, stay, number)
+
+    def _called(self, stay: _Stay, number: int) -> None:
+        """A call has ended; if nothing came of the stay, it ends too."""
+        with self._lock:
+            stay.calls.discard(number)
+            if stay.calls or stay is not self._stay or not stay.room.is_empty:
+                return
+            self._stay = None
+        self._vacate(stay)
 
     def _vacate(self, stay: _Stay) -> None:
         stay.room.closed.ring()

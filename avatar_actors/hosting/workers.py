@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from avatar_actors.hosting.bell import Bell
 
 # Seconds after which an idle thread ends.
 _IDLE = 5.0
@@ -45,3 +48,19 @@ class Workers:
 
 
 WORKERS = Workers()
+
+
+async def hear_all(bells: Sequence[Bell], timeout: float) -> bool:  # noqa: ASYNC109 - any loop
+    """Wait for all of them, in a task of asyncio or trio; False if one did not ring in time."""
+    if all(bell.is_rung for bell in bells):
+        return True
+    end, heard = time.monotonic() + timeout, Bell()
+
+    def wait() -> None:
+        for bell in bells:
+            bell.hear_sync(max(0.0, end - time.monotonic()))
+        heard.ring()
+
+    WORKERS.submit(wait)
+    await heard.hear()
+    return all(bell.is_rung for bell in bells)

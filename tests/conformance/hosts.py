@@ -51,11 +51,15 @@ class Host:
 
 @asynccontextmanager
 async def open_host(
-    name: str, place: Path, *scripts: list[dict[str, Any]], prefix: Sequence[str] = ()
+    name: str,
+    place: Path,
+    *scripts: list[dict[str, Any]],
+    prefix: Sequence[str] = (),
+    module: str = "tests.conformance.host_program",
 ) -> AsyncGenerator[Host]:
     """Run a host; it is killed at the end if it still runs then. `prefix` is a wrapper command."""
     played = [json.dumps(steps) for steps in scripts]
-    program = [sys.executable, "-m", "tests.conformance.host_program", name, str(place), *played]
+    program = [sys.executable, "-m", module, name, str(place), *played]
     process = await trio.lowlevel.open_process(
         [*prefix, *program], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
     )

@@ -10,6 +10,7 @@ import trio
 from tests.conformance.host_program import EXIT_ON_TERM
 from tests.conformance.hosts import open_host
 from tests.conformance.stage import PATIENCE, Step
+from tests.races.engine_program import DEADLINE
 
 STEPS: list[Step] = [
     {"say": "working"},
@@ -40,3 +41,27 @@ async def test_rc_05_sigterm_at_ten_random_points_leaves_nothing(tmp_path: Path,
             async with trio.open_nursery() as nursery:
                 for _ in range(AT_ONCE):
                     nursery.start_soon(run_and_end, tmp_path, name, chance.uniform(0, SPAN))
+
+
+async def run_and_signal(place: Path, style: str, delay: float) -> None:
+    """The program starts, plays and stops its engine again and again; the signal comes anywhere."""
+    async with open_host(style, place, STEPS, module="tests.races.engine_program") as host:
+        await host.says("up")
+        await trio.sleep(delay)
+        host.process.send_signal(signal.SIGTERM)
+        with trio.fail_after(DEADLINE + 10):
+            assert await host.process.wait() == EXIT_ON_TERM
+        assert not host.remains()
+
+
+@pytest.mark.parametrize("style", ["sync", "asyncio"])
+async def test_rc_05_sigterm_at_random_points_ends_an_engine_program(
+    tmp_path: Path, style: str
+) -> None:
+    chance = random.Random(style)
+    with trio.fail_after(2 * PATIENCE):
+        for _ in range(25 // AT_ONCE):
+            async with trio.open_nursery() as nursery:
+                for number in range(AT_ONCE):
+                    place = tmp_path / str(number)
+                    nursery.start_soon(run_and_signal, place, style, chance.uniform(0, SPAN))

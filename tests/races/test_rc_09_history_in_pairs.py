@@ -1,11 +1,13 @@
 """RC-9: the history read while turns run: whole pairs, never what was added to a prompt."""
 
+import threading
 from pathlib import Path
 
 import trio
 
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.stage import Stage, on_stage, script
+from tests.hosting.engines import Engines
 
 
 async def read_history(stage: Stage, reads: list[int]) -> None:
@@ -32,3 +34,34 @@ async def test_rc_09_history_that_is_read_during_turns_has_whole_pairs(
             nursery.cancel_scope.cancel()
         assert len(await stage.avatar.history()) == 20
         assert reads == sorted(reads)
+
+
+READS = 100_000
+
+
+def test_rc_09_history_of_an_engine_read_by_another_thread_has_whole_pairs(tmp_path: Path) -> None:
+    engines = Engines(tmp_path)
+    engine = engines.make(system_prompt="You are a lamp.")
+    done = threading.Event()
+    failures: list[str] = []
+    sizes: list[int] = []
+
+    def read() -> None:
+        for _ in range(READS):
+            history = engine.get_history()
+            for asked, answered in zip(history[::2], history[1::2], strict=True):
+                if asked.content != script({"say": answered.content}):
+                    failures.append(asked.content)
+            sizes.append(len(history))
+        done.set()
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    turns = 0
+    while not done.is_set() or turns < 10:
+        engine.chat_sync(script({"say": f"answer {turns}"}))
+        turns += 1
+    reading.join()
+    engines.stop_all()
+    assert failures == []
+    assert sizes == sorted(sizes)

@@ -1,13 +1,15 @@
 """RC-10: fifty avatars at once: the sums equal the turns."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import trio
 
-from avatar_actors import Avatar, Runtime, open_runtime
+from avatar_actors import Avatar, AvatarEngine, Runtime, open_runtime
 from tests.conformance.dialects import Dialect, Trait, dialects_with
 from tests.conformance.stage import PATIENCE, script, surroundings
+from tests.hosting.engines import Engines
 
 AVATARS = 50
 TURNS = 4
@@ -35,3 +37,22 @@ async def test_rc_10_sums_of_fifty_avatars_equal_their_turns(tmp_path: Path) -> 
     assert sum(each.history_length for each in health) == 2 * AVATARS * TURNS
     assert sum(each.restarts for each in health) == 0
     assert {each.total.output_tokens for each in health} == {TURNS}
+
+
+def test_rc_10_sums_of_fifty_engines_equal_their_turns(tmp_path: Path) -> None:
+    engines = Engines(tmp_path)
+    made = [engines.make() for _ in range(AVATARS)]
+
+    def work_with(engine: AvatarEngine) -> None:
+        for number in range(TURNS):
+            spend = {"usage": {"input": 10, "output": 1}}
+            assert engine.chat_sync(script(spend, {"say": f"{number}"})).content == f"{number}"
+
+    with ThreadPoolExecutor(AVATARS) as threads:
+        list(threads.map(work_with, made))
+    health = [engine.get_health() for engine in made]
+    engines.stop_all()
+    assert sum(each.turns for each in health) == AVATARS * TURNS
+    assert sum(each.history_length for each in health) == 2 * AVATARS * TURNS
+    assert sum(each.restarts for each in health) == 0
+    assert sum(each.total.output_tokens for each in health) == AVATARS * TURNS

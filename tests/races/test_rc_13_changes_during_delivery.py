@@ -1,12 +1,15 @@
 """RC-13: a subscriber that leaves, brings another or stops the avatar while it is being told."""
 
+import threading
 from pathlib import Path
 
+import pytest
 import trio
 
-from avatar_actors import Avatar, AvatarEvent, Outcome, TextEvent, TurnEndedEvent
+from avatar_actors import Avatar, AvatarEvent, EventEmitter, Outcome, TextEvent, TurnEndedEvent
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.stage import Step, on_stage, script
+from tests.hosting.engines import Ear, Engines
 
 PULSE: Step = {"pulse": {"every": 0.005, "count": 40, "text": "{i} "}}
 
@@ -77,3 +80,60 @@ async def test_rc_13_subscriber_that_stops_the_avatar_hears_the_end(
         assert isinstance(ended, TurnEndedEvent)
         assert ended.outcome is Outcome.CANCELLED
         assert stage.avatar.is_down
+
+
+def test_rc_13_handler_that_removes_itself_is_called_once() -> None:
+    emitter, heard = EventEmitter(), list[str]()
+
+    @emitter.on(TextEvent)
+    def once(event: TextEvent) -> None:
+        heard.append(event.text)
+        emitter.remove_handler(TextEvent, once)
+
+    for number in range(100):
+        emitter.emit(TextEvent(text=str(number)))
+    assert emitter.flush_sync(60)
+    assert heard == ["0"]
+
+
+def test_rc_13_handler_that_adds_another_brings_it_for_what_follows() -> None:
+    emitter = EventEmitter()
+    first: list[str] = []
+    second: list[str] = []
+
+    @emitter.on(TextEvent)
+    def add(event: TextEvent) -> None:
+        if not first:
+            emitter.on(TextEvent, lambda event: second.append(event.text))
+        first.append(event.text)
+
+    emitter.emit(TextEvent(text="a"))
+    assert emitter.flush_sync(60)
+    emitter.emit(TextEvent(text="b"))
+    assert emitter.flush_sync(60)
+    assert (first, second) == (["a", "b"], ["b"])
+
+
+@pytest.mark.parametrize("kind", ["plain", "coroutine"])
+def test_rc_13_handler_that_stops_the_engine_hears_the_end(tmp_path: Path, kind: str) -> None:
+    engines, ear = Engines(tmp_path), Ear()
+    engine = engines.make()
+    stopped = threading.Event()
+
+    def stop(_: TextEvent) -> None:
+        engine.stop_sync()
+        stopped.set()
+
+    async def stop_in_a_coroutine(_: TextEvent) -> None:
+        stop(_)
+
+    engine.on(TurnEndedEvent, ear)
+    if kind == "plain":
+        engine.on(TextEvent, stop)
+    else:
+        engine.on(TextEvent, stop_in_a_coroutine)
+    answer = engine.chat_sync(script({"say": "here"}, {"wait": 1000}))
+    assert answer.outcome is Outcome.CANCELLED
+    assert stopped.wait(60)
+    ear.until(bool)
+    assert [type(event) for event in ear.heard] == [TurnEndedEvent]

@@ -1,0 +1,227 @@
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+import pytest
+
+from avatar_actors import (
+    AvatarEvent,
+    EventEmitter,
+    EventsLostEvent,
+    SettingsError,
+    StateEvent,
+    TextEvent,
+    ToolEvent,
+)
+from tests.hosting.engines import PATIENCE, Ear
+
+
+def texts(ear: Ear) -> list[str]:
+    return [event.text for event in ear.heard if isinstance(event, TextEvent)]
+
+
+def test_handler_gets_events_of_its_type_and_of_its_children() -> None:
+    emitter, text, everything = EventEmitter(), Ear(), Ear()
+    emitter.on(TextEvent, text)
+    emitter.on(AvatarEvent, everything)
+    emitter.emit(TextEvent(text="a"))
+    emitter.emit(ToolEvent(tool_name="b"))
+    assert emitter.flush_sync(PATIENCE)
+    assert texts(text) == ["a"]
+    assert len(text.heard) == 1
+    assert len(everything.heard) == 2
+
+
+def test_decorator_registers_and_gives_the_function_back() -> None:
+    emitter, heard = EventEmitter(), list[str]()
+
+    @emitter.on(TextEvent)
+    def on_text(event: TextEvent) -> None:
+        heard.append(event.text)
+
+    emitter.emit_threadsafe(TextEvent(text="a"))
+    emitter.flush_sync(PATIENCE)
+    on_text(TextEvent(text="b"))
+    assert heard == ["a", "b"]
+
+
+def test_removed_handlers_are_called_no_more() -> None:
+    emitter, one, other, every = EventEmitter(), Ear(), Ear(), Ear()
+    emitter.on(TextEvent, one)
+    emitter.on(ToolEvent, other)
+    emitter.on_any(every)
+    emitter.remove_handler(TextEvent, one)
+    emitter.remove_handler(TextEvent, one)
+    emitter.emit(TextEvent(text="a"))
+    emitter.clear_handlers(ToolEvent)
+    emitter.emit(ToolEvent())
+    emitter.flush_sync(PATIENCE)
+    emitter.clear_handlers()
+    emitter.emit(TextEvent(text="b"))
+    emitter.flush_sync(PATIENCE)
+    assert (len(one.heard), len(other.heard), len(every.heard)) == (0, 0, 2)
+
+
+def test_handlers_are_called_off_the_emitting_thread() -> None:
+    emitter, ear = EventEmitter(), Ear()
+    emitter.on_any(ear)
+    emitter.emit(TextEvent(text="a"))
+    emitter.flush_sync(PATIENCE)
+    assert threading.current_thread().name not in ear.threads
+
+
+def test_handler_that_fails_gets_the_next_event_too(caplog: pytest.LogCaptureFixture) -> None:
+    emitter, heard = EventEmitter(), list[AvatarEvent]()
+
+    @emitter.on_any
+    def fail(event: AvatarEvent) -> None:
+        heard.append(event)
+        raise LookupError("in the handler")
+
+    emitter.emit(TextEvent(text="a"))
+    emitter.emit(TextEvent(text="b"))
+    emitter.flush_sync(PATIENCE)
+    assert len(heard) == 2
+    assert "in the handler" in caplog.text
+
+
+def test_slow_handler_holds_up_no_other_and_loses_no_text() -> None:
+    emitter, ear = EventEmitter(), Ear()
+    slow: list[str] = []
+    go_on = threading.Event()
+
+    @emitter.on(TextEvent)
+    def wait(event: TextEvent) -> None:
+        go_on.wait(PATIENCE)
+        slow.append(event.text)
+
+    emitter.on(TextEvent, ear)
+    for number in range(100):
+        emitter.deliver([TextEvent(text=f"{number * 1000 + k} ") for k in range(1000)])
+    ear.until(lambda heard: sum(len(t.text) for t in heard if isinstance(t, TextEvent)) > 580_000)
+    assert slow == []
+    go_on.set()
+    assert emitter.flush_sync(PATIENCE)
+    assert "".join(slow) == "".join(f"{n} " for n in range(100_000))
+    # Merged, since it did not keep up: that is what bounds the memory.
+    assert len(slow) < 10_000
+
+
+def test_handler_that_is_far_behind_is_told_how_much_it_missed() -> None:
+    emitter, heard = EventEmitter(), list[AvatarEvent]()
+    go_on = threading.Event()
+
+    @emitter.on_any
+    def wait(event: AvatarEvent) -> None:
+        go_on.wait(PATIENCE)
+        heard.append(event)
+
+    for _ in range(20):
+        emitter.deliver([ToolEvent(tool_name=f"{n}") for n in range(1000)])
+    go_on.set()
+    assert emitter.flush_sync(PATIENCE)
+    lost = sum(event.count for event in heard if isinstance(event, EventsLostEvent))
+    tools = sum(1 for event in heard if isinstance(event, ToolEvent))
+    assert lost + tools == 20_000
+    assert lost > 0
+
+
+def test_flush_says_when_a_handler_is_not_done_in_time() -> None:
+    emitter, go_on = EventEmitter(), threading.Event()
+    emitter.on_any(lambda _: go_on.wait(PATIENCE))
+    emitter.emit(TextEvent())
+    assert not emitter.flush_sync(0.01)
+    go_on.set()
+    assert emitter.flush_sync(PATIENCE)
+
+
+class Window:
+    """A GUI's main loop in the smallest form: calls that other threads have put in."""
+
+    def __init__(self) -> None:
+        self._calls: deque[Callable[[], None]] = deque()
+        self._news = threading.Condition()
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        with self._news:
+            self._calls.append(call)
+            self._news.notify()
+
+    def run_one(self) -> None:
+        with self._news:
+            assert self._news.wait_for(lambda: self._calls, PATIENCE)
+            call = self._calls.popleft()
+        call()
+
+
+def test_dispatcher_brings_handlers_into_the_host_thread_in_order() -> None:
+    window, ear = Window(), Ear()
+    emitter = EventEmitter(window.call_soon)
+    emitter.on(TextEvent, ear)
+    for number in range(1000):
+        emitter.emit(TextEvent(text=f"{number} "))
+    while len(texts(ear)) < 1000:
+        window.run_one()
+    assert "".join(texts(ear)) == "".join(f"{n} " for n in range(1000))
+    assert ear.threads == {threading.current_thread().name}
+
+
+def test_dispatcher_of_one_handler_is_for_it_alone() -> None:
+    window, here, there = Window(), Ear(), Ear()
+    emitter = EventEmitter()
+    emitter.on(TextEvent, here, dispatcher=window.call_soon)
+    emitter.on(TextEvent, there)
+    emitter.emit(TextEvent(text="a"))
+    window.run_one()
+    emitter.flush_sync(PATIENCE)
+    assert here.threads == {threading.current_thread().name}
+    assert threading.current_thread().name not in there.threads
+
+
+def test_host_thread_is_not_held_for_long_by_a_flood() -> None:
+    window = Window()
+    emitter = EventEmitter(window.call_soon)
+    seen: list[int] = []
+
+    @emitter.on(TextEvent)
+    def busy(_: TextEvent) -> None:
+        until = time.monotonic() + 0.0005
+        while time.monotonic() < until:
+            pass
+        seen.append(1)
+
+    for _ in range(2000):
+        emitter.emit(TextEvent(text="x"))
+    window.run_one()
+    assert 0 < len(seen) < 2000
+    while len(seen) < 2000:
+        window.run_one()
+
+
+def test_dispatcher_that_fails_is_asked_no_more(caplog: pytest.LogCaptureFixture) -> None:
+    emitter, ear = EventEmitter(), Ear()
+
+    def closed(_: Callable[[], None]) -> None:
+        raise RuntimeError("the window is gone")
+
+    emitter.on_any(ear, dispatcher=closed)
+    emitter.emit(TextEvent(text="a"))
+    emitter.emit(TextEvent(text="b"))
+    assert emitter.flush_sync(PATIENCE)
+    assert caplog.text.count("RuntimeError: the window is gone") == 1
+
+
+def test_coroutine_handler_with_a_dispatcher_is_refused() -> None:
+    async def handler(_: AvatarEvent) -> None: ...
+
+    with pytest.raises(SettingsError, match="async"):
+        EventEmitter().on_any(handler, dispatcher=lambda call: call())
+
+
+def test_state_events_are_not_text() -> None:
+    emitter, ear = EventEmitter(), Ear()
+    emitter.on(TextEvent, ear)
+    emitter.emit(StateEvent())
+    emitter.flush_sync(PATIENCE)
+    assert ear.heard == []

@@ -1,0 +1,294 @@
+import asyncio
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from avatar_actors import (
+    AgentNotFound,
+    AvatarDown,
+    AvatarEngine,
+    AvatarError,
+    BridgeState,
+    Outcome,
+    PermissionEvent,
+    PermissionMode,
+    Permit,
+    ProviderType,
+    RuntimeThread,
+    SettingsError,
+    TextEvent,
+    TurnEndedEvent,
+    TurnStartedEvent,
+)
+from tests.conformance.remains import remains
+from tests.hosting.engines import PATIENCE, Ear, Engines
+from tests.runtime.home import script
+
+
+def test_engine_starts_answers_and_stops(engines: Engines) -> None:
+    engine = engines.make()
+    engine.start_sync()
+    answer = engine.chat_sync("12*(3+4)")
+    assert (answer.content, answer.outcome) == ("84", Outcome.COMPLETED)
+    engine.stop_sync()
+    assert not remains()
+
+
+def test_prompt_starts_the_avatar_if_need_be(engines: Engines) -> None:
+    assert engines.make().chat_sync("1+1").content == "2"
+
+
+def test_engine_starts_again_after_its_stop(engines: Engines) -> None:
+    engine = engines.make(name="aria")
+    for _ in range(3):
+        engine.start_sync()
+        assert engine.chat_sync("1+1").content == "2"
+        engine.stop_sync()
+        engine.stop_sync()
+
+
+def test_error_of_the_start_is_raised_and_leaves_nothing(engines: Engines) -> None:
+    engine = engines.make(executable="no-such-python")
+    for call in (engine.start_sync, lambda: engine.chat_sync("1+1")):
+        with pytest.raises(AgentNotFound):
+            call()
+    assert not remains()
+
+
+def test_wrong_arguments_are_refused_when_the_engine_is_made(engines: Engines) -> None:
+    with pytest.raises(SettingsError, match="no provider"):
+        AvatarEngine("clod")
+    with pytest.raises(SettingsError, match="not a directory"):
+        AvatarEngine(working_dir=engines.home.work / "gone")
+    with pytest.raises(SettingsError, match="unknown option"):
+        AvatarEngine(colour="red")  # type: ignore[call-arg]
+    with pytest.raises(SettingsError):
+        AvatarEngine(timeout=-1)
+
+
+def test_engine_takes_the_names_of_the_seed() -> None:
+    assert AvatarEngine(ProviderType.CLAUDE, "some-model", timeout=5).provider == "claude"
+
+
+def test_timeout_of_the_engine_ends_a_turn(engines: Engines) -> None:
+    engine = engines.make()
+    answer = engine.chat_sync(script({"say": "so far"}, {"wait": 1000}), timeout=0.2)
+    assert (answer.outcome, answer.content) == (Outcome.TIMED_OUT, "so far")
+
+
+def test_stream_gives_the_text_piece_by_piece(engines: Engines) -> None:
+    engine = engines.make()
+    stream = engine.chat_stream(script({"say": "abcdef", "chunks": 3}))
+    assert "".join(stream) == "abcdef"
+    assert stream.result.outcome is Outcome.COMPLETED
+
+
+def test_stream_of_events_has_the_whole_turn(engines: Engines) -> None:
+    engine = engines.make()
+    events = list(engine.turn(script({"say": "hello"})))
+    assert isinstance(events[0], TurnStartedEvent)
+    assert isinstance(events[-1], TurnEndedEvent)
+    assert "".join(e.text for e in events if isinstance(e, TextEvent)) == "hello"
+
+
+def test_stream_that_is_forgotten_ends_its_turn(engines: Engines) -> None:
+    engine, ear = engines.make(), Ear()
+    engine.on(TurnEndedEvent, ear)
+    for text in engine.chat_stream(script({"say": "first"}, {"wait": 1000})):
+        assert text == "first"
+        break
+    ear.until(bool)
+    assert isinstance(ear.heard[0], TurnEndedEvent)
+    assert ear.heard[0].outcome is Outcome.CANCELLED
+    assert engine.chat_sync("1+1").content == "2"
+
+
+def test_error_of_the_start_comes_out_of_the_stream(engines: Engines) -> None:
+    with pytest.raises(AgentNotFound):
+        list(engines.make(executable="no-such-python").chat_stream("hello"))
+
+
+def test_prompt_without_waiting_calls_back_once(engines: Engines) -> None:
+    engine, answers = engines.make(), list[str]()
+    called = threading.Event()
+
+    def call_back(answer: object) -> None:
+        answers.append(str(answer))
+        called.set()
+
+    handle = engine.chat_async("6*7", call_back)
+    assert handle.result(PATIENCE).content == "42"
+    assert handle.done
+    assert called.wait(PATIENCE)
+    assert len(answers) == 1
+
+
+def test_prompt_without_waiting_can_be_cancelled(engines: Engines) -> None:
+    engine, ear = engines.make(), Ear()
+    engine.on(TextEvent, ear)
+    outcomes: list[Outcome] = []
+    called = threading.Event()
+    handle = engine.chat_async(
+        script({"say": "here"}, {"wait": 1000}),
+        lambda answer: (outcomes.append(answer.outcome), called.set()),
+    )
+    ear.until(bool)
+    with pytest.raises(TimeoutError):
+        handle.result(0.01)
+    handle.cancel()
+    assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
+    assert called.wait(PATIENCE)
+    assert outcomes == [Outcome.CANCELLED]
+    assert engine.chat_sync("1+1").content == "2"
+
+
+def test_callback_hears_of_a_start_that_failed(engines: Engines) -> None:
+    engine, errors = engines.make(executable="no-such-python"), list[str]()
+    called = threading.Event()
+    engine.chat_async("hello", lambda answer: (errors.append(answer.error), called.set()))
+    assert called.wait(PATIENCE)
+    assert "no-such-python" in errors[0]
+
+
+def test_interrupt_from_another_thread_ends_the_turn(engines: Engines) -> None:
+    engine, ear = engines.make(), Ear()
+    engine.on(TextEvent, ear)
+    handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
+    ear.until(bool)
+    assert engine.interrupt_sync()
+    assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
+    assert not engine.interrupt_sync()
+
+
+def test_handler_answers_a_permission(engines: Engines) -> None:
+    engine = engines.make(permissions=PermissionMode.ASK)
+
+    @engine.on(PermissionEvent)
+    def allow(event: PermissionEvent) -> None:
+        engine.answer(event.request_id, Permit.ALLOW_ONCE)
+
+    assert "[allowed]" in engine.chat_sync(script({"ask": "Bash", "input": {"x": 1}})).content
+
+
+def test_health_history_and_capabilities(engines: Engines) -> None:
+    engine = engines.make()
+    assert engine.get_health().state is BridgeState.DISCONNECTED
+    assert not engine.is_healthy()
+    assert engine.get_history() == []
+    engine.chat_sync("1+1")
+    assert engine.is_healthy()
+    assert engine.get_health().pid is not None
+    assert engine.capabilities.agent
+    assert [message.content for message in engine.get_history()] == ["1+1", "2"]
+    engine.clear_history()
+    assert engine.get_history() == []
+
+
+def test_whatever_an_avatar_can_do_is_done_with_run_sync(engines: Engines) -> None:
+    engine = engines.make()
+    assert engine.run_sync(lambda avatar: avatar.activities()) == ()
+
+
+def test_killed_agent_ends_the_call_at_once_and_comes_back(engines: Engines) -> None:
+    engine, ear = engines.make(), Ear()
+    engine.on(TextEvent, ear)
+    handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
+    ear.until(bool)
+    pid = engine.get_health().pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    answer = handle.result(PATIENCE)
+    assert (answer.outcome, answer.content) == (Outcome.CRASHED, "here")
+    assert engine.chat_sync("1+1").content == "2"
+
+
+def test_stop_ends_a_turn_that_another_thread_waits_for(engines: Engines) -> None:
+    engine, ear = engines.make(), Ear()
+    engine.on(TextEvent, ear)
+    handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
+    ear.until(bool)
+    engine.stop_sync()
+    assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
+
+
+def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
+    engine = engines.make({"slow_start": 30})
+    failed: list[AvatarError] = []
+
+    def start() -> None:
+        try:
+            engine.start_sync()
+        except AvatarError as error:
+            failed.append(error)
+
+    starting = threading.Thread(target=start)
+    starting.start()
+    while not remains():
+        time.sleep(0.005)
+    engine.stop_sync()
+    starting.join(PATIENCE)
+    assert isinstance(failed[0], AvatarDown)
+    assert not remains()
+
+
+def test_concurrent_starts_give_one_agent(engines: Engines) -> None:
+    engine, ear = engines.make(), Ear()
+    starts = [threading.Thread(target=engine.start_sync) for _ in range(8)]
+    for start in starts:
+        start.start()
+    for start in starts:
+        start.join(PATIENCE)
+    engine.on_any(ear)
+    assert engine.run_sync(lambda avatar: avatar.health()).restarts == 0
+    tree = engine.chat_sync(script({"echo": "pid"})).content
+    assert int(tree) == engine.get_health().pid
+
+
+def test_engines_share_one_runtime_unless_told_otherwise(engines: Engines) -> None:
+    one, other = engines.make(), engines.make()
+    one.start_sync()
+    other.start_sync()
+    names = [each.name for each in threading.enumerate()]
+    assert names.count("avatar-runtime") == 1
+    one.stop_sync()
+    assert other.chat_sync("1+1").content == "2"
+
+
+def test_engines_live_in_the_runtime_that_they_are_given(engines: Engines) -> None:
+    with RuntimeThread(max_avatars=1) as runtime:
+        one, other = engines.make(runtime=runtime), engines.make(runtime=runtime)
+        one.start_sync()
+        with pytest.raises(AvatarError, match="full"):
+            other.start_sync()
+        one.stop_sync()
+        other.start_sync()
+    with pytest.raises(AvatarDown):
+        other.chat_sync("1+1")
+
+
+def test_engine_can_have_a_runtime_of_its_own(engines: Engines) -> None:
+    engine = engines.make(runtime={"max_avatars": 1})
+    assert engine.chat_sync("1+1").content == "2"
+    engine.stop_sync()
+    assert not remains()
+
+
+def test_other_provider_keeps_the_handlers(engines: Engines) -> None:
+    engine, ear = engines.make(), Ear()
+    engine.on(TextEvent, ear)
+    engine.chat_sync("1+1")
+    options = engines.home.options(options={"dialect": "claude"})
+    asyncio.run(
+        engine.switch_provider(
+            "embedded",
+            working_dir=engines.home.work,
+            env=options.get("env", {}),
+            options={"dialect": "claude"},
+        )
+    )
+    assert engine.capabilities.agent == "Claude Code"
+    engine.chat_sync(script({"say": "from claude"}))
+    ear.until(lambda heard: any(isinstance(e, TextEvent) and "claude" in e.text for e in heard))
