@@ -27,21 +27,25 @@ if TYPE_CHECKING:
     from avatar_actors.host_settings import LogSettings, MetricsKind, MetricsSettings
     from avatar_actors.host_settings import ProviderType, RuntimeOptions
     from avatar_actors.tool_policy import ToolPolicy
-    from avatar_actors.types import ActivityStatus, Attachment, BridgeResponse, BridgeState
-    from avatar_actors.types import CancelResult, Choice, Continuity, CostSource, EngineState
-    from avatar_actors.types import HealthStatus, Level, McpServer, Message, Outcome
-    from avatar_actors.types import PermissionOption, Permit, PlanEntry, ProviderCapabilities
-    from avatar_actors.types import StallVerdict, StoredSession, ThinkingPhase, ToolStatus, Usage
+    from avatar_actors.attachment import Attachment
+    from avatar_actors.prices import PRICES, PRICES_AS_OF, Price
+    from avatar_actors.response import BridgeResponse
+    from avatar_actors.types import ActivityStatus, BridgeState, CancelResult, Choice, Continuity
+    from avatar_actors.types import CostSource, EngineState, HealthStatus, Level, McpServer
+    from avatar_actors.types import Message, Outcome, PermissionOption, Permit, PlanEntry
+    from avatar_actors.types import ProviderCapabilities, StallVerdict, StoredSession
+    from avatar_actors.types import ThinkingPhase, ToolCall, ToolStatus, Usage
     from avatar_actors.events import ActivityEvent, AvatarEvent, ContextEvent, ContinuityEvent
     from avatar_actors.events import CostEvent, DiagnosticEvent, EngineStateEvent, ErrorEvent
     from avatar_actors.events import EventsLostEvent, PermissionClosedEvent, PermissionEvent
-    from avatar_actors.events import PlanEvent, SessionInfoEvent, StallEvent, StateEvent
-    from avatar_actors.events import SupervisionEvent, TextEvent, ThinkingEvent, ToolEvent
-    from avatar_actors.events import TurnEndedEvent, TurnStartedEvent, UnrecognisedEvent
+    from avatar_actors.events import PlanEvent, RetryEvent, SessionInfoEvent, StallEvent
+    from avatar_actors.events import StateEvent, SupervisionEvent, TextEvent, ThinkingEvent
+    from avatar_actors.events import ToolEvent, TurnEndedEvent, TurnStartedEvent
+    from avatar_actors.events import UnrecognisedEvent
     from avatar_actors.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin
-    from avatar_actors.errors import AgentNotFound, AgentRefused, AvatarDown, AvatarError
-    from avatar_actors.errors import AvatarStartError, ResumeRefused, SettingsError, UnknownRequest
-    from avatar_actors.errors import Unsupported, WireBroken
+    from avatar_actors.errors import AgentNotFound, AgentNotReady, AgentRefused, AvatarDown
+    from avatar_actors.errors import AvatarError, AvatarStartError, ResumeRefused, SettingsError
+    from avatar_actors.errors import UnknownRequest, Unsupported, WireBroken
     from avatar_actors.providers.provider import LaunchPlan, Place, Provider
     from avatar_actors.providers.acp import acp_provider
     # fmt: on
@@ -53,25 +57,26 @@ _ROOMS = (
     "runtime", "handle", "turn", "subscription", "settings", "host_settings", "tool_policy",
     "types", "events", "errors", "providers.provider", "providers.acp", "engine", "engine_options",
     "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
-    "hosting.runtime_thread", "hosting.signals",
+    "hosting.runtime_thread", "hosting.signals", "attachment", "prices", "response",
 )  # fmt: skip
 
 # fmt: off
 __all__ = [
     "ActivityEvent", "ActivityStatus", "AgentDeaf", "AgentDied", "AgentError", "AgentNeedsLogin",
-    "AgentNotFound", "AgentRefused", "AnswerDetails", "Attachment", "Avatar", "AvatarDown",
-    "AvatarEngine", "AvatarError", "AvatarEvent", "AvatarOptions", "AvatarSettings",
+    "AgentNotFound", "AgentNotReady", "AgentRefused", "AnswerDetails", "Attachment", "Avatar",
+    "AvatarDown", "AvatarEngine", "AvatarError", "AvatarEvent", "AvatarOptions", "AvatarSettings",
     "AvatarStartError", "BridgeResponse", "BridgeState", "Budget", "CancelResult", "ChatHandle",
     "Choice", "ContextEvent", "Continuity", "ContinuityEvent", "CostEvent", "CostSource",
     "DiagnosticEvent", "Dispatcher", "EngineOptions", "EngineState", "EngineStateEvent",
     "ErrorEvent", "Escalation", "EventEmitter", "EventStream", "EventsLostEvent", "HealthStatus",
     "HostStream", "LaunchPlan", "Level", "LogSettings", "McpServer", "Message", "MetricsKind",
-    "MetricsSettings", "Outcome", "PermissionClosedEvent", "PermissionEvent", "PermissionMode",
-    "PermissionOption", "Permit", "Place", "PlanEntry", "PlanEvent", "PromptOptions", "Provider",
-    "ProviderCapabilities", "ProviderType", "RateLimit", "Restarts", "ResumeRefused", "Retry",
-    "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent", "SettingsError",
-    "StallEvent", "StallVerdict", "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent",
-    "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn",
+    "MetricsSettings", "Outcome", "PRICES", "PRICES_AS_OF", "PermissionClosedEvent",
+    "PermissionEvent", "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry",
+    "PlanEvent", "Price", "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType",
+    "RateLimit", "Restarts", "ResumeRefused", "Retry", "RetryEvent", "Runtime", "RuntimeOptions",
+    "RuntimeThread", "SessionInfoEvent", "SettingsError", "StallEvent", "StallVerdict",
+    "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent", "ThinkingEvent",
+    "ThinkingPhase", "Timeouts", "ToolCall", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn",
     "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported",
     "Usage", "WhileBusy", "WireBroken", "__version__", "acp_provider", "open_avatar",
     "open_runtime", "stop_on_signals",

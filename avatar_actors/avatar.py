@@ -21,7 +21,9 @@ from avatar_actors.actors.rate_limiter import rate_limiter
 from avatar_actors.actors.turn_queue import turn_queue
 from avatar_actors.ending import start_error
 from avatar_actors.errors import AvatarStartError
+from avatar_actors.limit_messages import BudgetMessage, TreasurerMessage
 from avatar_actors.providers.provider import Provider
+from avatar_actors.retrying import patience, start_patiently
 from avatar_actors.session import Company, session_spec
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.subscription import EventStream
@@ -51,6 +53,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     provider: Provider
     settings: AvatarSettings
     private_dir: Path
+    treasurer: Address[TreasurerMessage]
     listener: EventStream | None = None
 
 
@@ -60,6 +63,7 @@ class Actors(Struct, frozen=True, kw_only=True):
     supervisor: Supervisor
     hub: Address[messages.HubMessage]
     tracker: Address[messages.TrackerMessage]
+    budget: Address[BudgetMessage]
     gatekeeper: Address[inner.GatekeeperMessage]
     turn_queue: Address[messages.TurnMessage]
 
@@ -72,7 +76,8 @@ async def start_avatar(
 ) -> Actors:
     """Start all actors of an avatar, each ready before the next; AvatarStartError if one is not."""
     supervisor = await _open(avatars, wanted)
-    limit = 2 * wanted.settings.timeouts.start + _CLEAN_UP
+    each = 2 * wanted.settings.timeouts.start + _CLEAN_UP
+    limit = patience(wanted.settings.retry, each)
     try:
         with trio.move_on_after(limit):
             return await _start_actors(supervisor, wanted, warden, herald)
@@ -122,9 +127,9 @@ async def _start_actors(
     await herald.tell(messages.AvatarBorn(supervisor.path, hub))
     tracking = partial(activity_tracker, hub=hub, timeouts=settings.timeouts)
     tracker = await start(_vital("activity tracker", tracking))
-    limiting = partial(rate_limiter, limit=settings.rate_limit)
+    limiting = partial(rate_limiter, limit=settings.rate_limit, tracker=tracker)
     limiter = await start(ChildSpec("rate limiter", limiting))
-    keeping = partial(budget_keeper, budget=settings.budget, hub=hub)
+    keeping = partial(budget_keeper, budget=settings.budget, hub=hub, treasurer=wanted.treasurer)
     budget = await start(_vital("budget keeper", keeping))
     rules = Rules(settings.permissions, settings.tools)
     patience = settings.timeouts.permission
@@ -136,9 +141,15 @@ async def _start_actors(
     company = Company(
         warden=warden, hub=hub, tracker=tracker, budget=budget, gatekeeper=gate, turn_queue=queue
     )
-    await start(session_spec(provider, settings, company, wanted.private_dir))
+    session = session_spec(provider, settings, company, wanted.private_dir)
+    await start_patiently(lambda: start(session), settings.retry, hub)
     return Actors(
-        supervisor=supervisor, hub=hub, tracker=tracker, gatekeeper=gate, turn_queue=queue
+        supervisor=supervisor,
+        hub=hub,
+        tracker=tracker,
+        budget=budget,
+        gatekeeper=gate,
+        turn_queue=queue,
     )
 
 

@@ -16,6 +16,8 @@ from avatar_actors.events import (
     DiagnosticEvent,
     UnrecognisedEvent,
 )
+from avatar_actors.limit_messages import BudgetMessage
+from avatar_actors.prices import PriceList
 from avatar_actors.processes import exit_words
 from avatar_actors.redaction import Redactor
 from avatar_actors.types import Continuity
@@ -32,7 +34,7 @@ class Links(Struct, frozen=True, kw_only=True):
     """Whom a bridge talks to."""
 
     tracker: Address[messages.TrackerMessage]
-    budget: Address[messages.BudgetMessage]
+    budget: Address[BudgetMessage]
     gatekeeper: Address[inner.GatekeeperMessage]
     turn_queue: Address[messages.TurnMessage]
     process: Address[inner.ProcessMessage]
@@ -51,6 +53,7 @@ class Opening(Struct, frozen=True, kw_only=True):
     interrupt_grace: float
     redactor: Redactor
     containment: str
+    prices: PriceList
 
 
 class Calls:

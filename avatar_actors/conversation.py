@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from avatar_actors.messages import TurnEnding
+from avatar_actors.refusals import Refusal, refusal_in
 from avatar_actors.types import Outcome
 from avatar_actors.wire.facts import TurnOver
 
@@ -43,11 +44,15 @@ def ending_of(over: TurnOver, wish: EndWish | None) -> TurnEnding:
             stop_reason=over.stop_reason,
             usage=over.usage,
         )
+    refusal = refusal_in(over.error) if outcome is Outcome.FAILED else Refusal()
     return TurnEnding(
         outcome=outcome or over.outcome,
         reason=over.error,
         stop_reason=over.stop_reason,
         usage=over.usage,
+        is_recoverable=refusal.is_recoverable,
+        retry_after=refusal.retry_after,
+        data=over.data,
     )
 
 

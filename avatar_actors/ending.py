@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from avatar_actors.errors import (
+    AgentNotReady,
     AgentRefused,
     AvatarError,
     AvatarStartError,
@@ -32,7 +33,7 @@ def start_error(failed: StartFailed) -> AvatarStartError | SettingsError:
     if isinstance(cause, ResumeRefused):
         return AgentRefused(str(cause), "Leave out `resume` to start a new session.")
     if isinstance(cause, TimeoutError):
-        return AgentRefused(f"the agent did not start in time: {cause}")
+        return AgentNotReady(f"the agent did not start in time: {cause}")
     return AvatarStartError(str(cause or failed))
 
 

@@ -23,9 +23,9 @@ from avatar_actors.hosting.runtime_thread import Inside
 from avatar_actors.hosting.tenancy import Tenancy
 from avatar_actors.hosting.workers import hear_all
 from avatar_actors.providers.provider import Provider
+from avatar_actors.response import BridgeResponse
 from avatar_actors.settings import PromptOptions
 from avatar_actors.types import (
-    BridgeResponse,
     BridgeState,
     CancelResult,
     HealthStatus,

@@ -6,6 +6,7 @@ AvatarError
 │  ├─ AgentNotFound          the executable is missing or cannot be run
 │  ├─ AgentNeedsLogin        the agent wants authentication first
 │  └─ AgentRefused           the agent answered its start with an error, or not in time
+│     └─ AgentNotReady       it ended, or said nothing, before it was ready: may be tried again
 ├─ AvatarDown                the avatar has stopped or gave up; `reason` says why
 ├─ UnknownRequest            no such permission request, activity or session
 ├─ Unsupported               this agent cannot do that
@@ -46,6 +47,10 @@ class AgentNeedsLogin(AvatarStartError):
 
 class AgentRefused(AvatarStartError):
     """The agent answered its start with an error, or not in time."""
+
+
+class AgentNotReady(AgentRefused):
+    """The agent ended, or said nothing in time, before it was ready. Another try may help."""
 
 
 class AvatarDown(AvatarError):

@@ -6,6 +6,8 @@ Wires and actors make events without the first five fields; the event hub fills 
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 from avatar_actors.types import (
@@ -23,6 +25,7 @@ from avatar_actors.types import (
     PlanEntry,
     StallVerdict,
     ThinkingPhase,
+    ToolCall,
     ToolStatus,
     Usage,
 )
@@ -142,6 +145,7 @@ class CostEvent(AvatarEvent, frozen=True, tag="cost"):
             output_tokens=self.output_tokens,
             cached_tokens=self.cached_tokens,
             reasoning_tokens=self.reasoning_tokens,
+            cost_source=self.source,
         )
 
 
@@ -184,8 +188,9 @@ class TurnStartedEvent(AvatarEvent, frozen=True, tag="turn_started"):
 class TurnEndedEvent(AvatarEvent, frozen=True, tag="turn_ended"):
     """The one outcome of a prompt. Nothing of its turn comes after this.
 
-    `unknown_tools`: calls that were under way when the agent died. `can_retry`: no tool had
-    started, so sending the prompt again cannot do anything twice.
+    `unknown_tools`: calls that were under way when the agent died. `can_retry`: it crashed, or was
+    refused for now, and no tool had started: sending it again cannot do anything twice. `data`: the
+    validated object, where a schema was asked for.
     """
 
     outcome: Outcome = Outcome.COMPLETED
@@ -197,6 +202,20 @@ class TurnEndedEvent(AvatarEvent, frozen=True, tag="turn_ended"):
     unknown_tools: tuple[str, ...] = ()
     can_retry: bool = False
     session_id: str = ""
+    data: Any = None
+    tool_calls: tuple[ToolCall, ...] = ()
+
+
+class RetryEvent(AvatarEvent, frozen=True, tag="retry"):
+    """By the retry policy a refused prompt is sent again, or a failed start is tried again.
+
+    `attempt` is the one to come, `of` how many there may be in all, `delay` the pause before it.
+    """
+
+    attempt: int = 0
+    of: int = 0
+    delay: float = 0.0
+    reason: str = ""
 
 
 class ContinuityEvent(AvatarEvent, frozen=True, tag="continuity"):

@@ -15,14 +15,16 @@ from avatar_actors import session_messages as inner
 from avatar_actors.avatar import Actors
 from avatar_actors.cancelling import stop_activity
 from avatar_actors.contact import Contact
-from avatar_actors.errors import SettingsError, UnknownRequest
+from avatar_actors.errors import UnknownRequest
 from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
+from avatar_actors.limit_messages import RaiseBudget
+from avatar_actors.prompting import submission_of
+from avatar_actors.response import BridgeResponse
 from avatar_actors.resuming import switch_session
-from avatar_actors.settings import AvatarSettings, PromptOptions
+from avatar_actors.settings import AvatarSettings, Budget, PromptOptions
 from avatar_actors.subscription import EventStream
 from avatar_actors.turn import Desk, Turn
 from avatar_actors.types import (
-    BridgeResponse,
     CancelResult,
     HealthStatus,
     JsonObject,
@@ -146,6 +148,10 @@ class Avatar:
         """How it does."""
         return await self._contact.ask(self._actors.turn_queue, messages.GetHealth())
 
+    async def raise_budget(self, budget: Budget) -> None:
+        """From now on this budget holds; what was spent is spent."""
+        await self._contact.ask(self._actors.budget, RaiseBudget(budget))
+
     async def sessions(self) -> tuple[StoredSession, ...]:
         """The stored sessions that the agent tells of; Unsupported where it does not."""
         rows = await self.call("list_sessions")
@@ -184,17 +190,7 @@ class Avatar:
         await self._contact.wait()
 
     def _submission(self, prompt: str, options: PromptOptions) -> messages.Submission:
-        limit = options.get("timeout")
-        limit = self._settings.timeouts.turn if limit is None else limit
-        if not limit > 0:
-            raise SettingsError(f"timeout must be a number of seconds above 0; got {limit!r}")
-        return messages.Submission(
-            turn_id=next(self._turn_ids),
-            text=prompt,
-            attachments=tuple(options.get("attachments", ())),
-            while_busy=options.get("while_busy") or self._settings.while_busy,
-            timeout=limit,
-        )
+        return submission_of(next(self._turn_ids), prompt, options, self._settings)
 
     def _turn(
         self, submission: messages.Submission, kinds: tuple[type[AvatarEvent], ...] = ()

@@ -1,4 +1,6 @@
-"""The messages between the actors of an avatar; those of a session are in session_messages.py.
+"""The messages between the actors of an avatar.
+
+Those of a session are in session_messages.py, those about limits in limit_messages.py.
 
 prompt    avatar ─▶ turn queue ─▶ budget keeper, rate limiter ─▶ bridge ─▶ stdin writer
 events    stdout reader ─▶ bridge ─▶ activity tracker ─▶ event hub ─▶ subscribers
@@ -7,17 +9,18 @@ events    stdout reader ─▶ bridge ─▶ activity tracker ─▶ event hub �
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
+from avatar_actors.attachment import Attachment
+from avatar_actors.events import ActivityEvent, AvatarEvent, RetryEvent, TurnEndedEvent
 from avatar_actors.settings import WhileBusy
 from avatar_actors.subscription import EventStream
 from avatar_actors.types import (
-    Attachment,
     Continuity,
     HealthStatus,
+    JsonObject,
     Message,
     Outcome,
     ProviderCapabilities,
@@ -82,12 +85,36 @@ class WasSent(Struct, Request[bool], frozen=True):
 
 
 class TurnEnding(Struct, frozen=True, kw_only=True):
-    """How a turn ended, as far as its end is known to who ended it."""
+    """How a turn ended, as far as its end is known to who ended it.
+
+    `is_recoverable`: the model's API refused it for now; `retry_after` are the seconds it asks for.
+    """
 
     outcome: Outcome
     reason: str = ""
     stop_reason: str = ""
     usage: Usage | None = None
+    is_recoverable: bool = False
+    retry_after: float = 0.0
+    data: Any = None
+
+
+class SaidSoFar(Struct, Request[str], frozen=True):
+    """The text of the turn up to now."""
+
+    turn_id: int
+
+
+class TryAgain(Struct, Request[bool], frozen=True):
+    """A refused prompt is to be sent again: begin its account anew, and tell of it.
+
+    Answered with False, and nothing is told, if a tool had started or more was said than the
+    refusal itself.
+    """
+
+    turn_id: int
+    refused: TurnEnding
+    event: RetryEvent
 
 
 class EndTurn(Struct, Request[TurnEndedEvent], frozen=True):
@@ -126,52 +153,14 @@ TrackerMessage: TypeAlias = (
     | BeginTurn
     | PromptSent
     | WasSent
+    | SaidSoFar
+    | TryAgain
     | EndTurn
     | SessionUp
     | SessionDown
     | FindActivity
     | ListActivities
 )
-
-# To the rate limiter.
-
-
-class Acquire(Struct, Request[None], frozen=True):
-    """Answered when this ticket's turn has come."""
-
-    ticket: int
-
-
-class GiveBack(Struct, frozen=True):
-    """The owner of this ticket left: its place, or its token, is free again."""
-
-    ticket: int
-
-
-LimiterMessage: TypeAlias = Acquire | GiveBack
-
-# To the budget keeper.
-
-
-class MayRun(Struct, Request[str], frozen=True):
-    """Answered with the reason why not, or with nothing."""
-
-    turn_id: int
-    turn_queue: Address[TurnMessage]
-
-
-class Spent(Struct, frozen=True):
-    """What a turn has used up to now."""
-
-    turn_id: int
-    usage: Usage
-
-
-class TotalSpent(Struct, Request[Usage], frozen=True):
-    """What was used in this avatar's life."""
-
-
-BudgetMessage: TypeAlias = MayRun | Spent | TotalSpent
 
 # To the turn queue.
 
@@ -182,6 +171,8 @@ class Submission(Struct, frozen=True, kw_only=True):
     turn_id: int
     text: str
     attachments: tuple[Attachment, ...] = ()
+    context: JsonObject = {}
+    schema: JsonObject | None = None
     while_busy: WhileBusy = WhileBusy.QUEUE
     timeout: float
 

@@ -14,20 +14,25 @@ import trio
 from avatar_actors import messages
 from avatar_actors import session_messages as inner
 from avatar_actors.actors.herald import herald
+from avatar_actors.actors.treasurer import treasurer
 from avatar_actors.actors.warden import warden
 from avatar_actors.avatar import Wanted, start_avatar
 from avatar_actors.errors import SettingsError
 from avatar_actors.handle import Avatar
 from avatar_actors.host_settings import RuntimeOptions
+from avatar_actors.limit_messages import RaiseBudget, TotalSpent, TreasurerMessage
 from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
-from avatar_actors.settings import AvatarOptions, settings_from
+from avatar_actors.settings import AvatarOptions, Budget, settings_from
+from avatar_actors.structured_output import check_schema
 from avatar_actors.subscription import EventStream
+from avatar_actors.types import Usage
 from supervisors import (
     Address,
     Backoff,
     ChildSpec,
+    Restart,
     Strategy,
     Supervisor,
     SupervisorSpec,
@@ -48,9 +53,11 @@ class Runtime:
         root: Supervisor,
         warden: Address[inner.Admit],
         herald: Address[messages.AvatarBorn],
+        treasurer: Address[TreasurerMessage],
         scratch: Path,
     ) -> None:
         self._root, self._warden, self._herald = root, warden, herald
+        self._treasurer = treasurer
         self._scratch = scratch
         self._numbers = itertools.count(1)
         self._starting: set[str] = set()
@@ -75,7 +82,10 @@ class Runtime:
             settings=settings_from(options),
             private_dir=self._scratch / f"avatar-{number}",
             listener=listener,
+            treasurer=self._treasurer,
         )
+        if wanted.settings.output_schema is not None:
+            check_schema(wanted.settings.output_schema)
         if wanted.name in {*self._starting, *(avatar.name for avatar in self.avatars())}:
             raise SettingsError(f"an avatar {wanted.name!r} is up already; choose another name")
         self._starting.add(wanted.name)
@@ -95,6 +105,14 @@ class Runtime:
         """Those that are up."""
         return [avatar for avatar in self._avatars if not avatar.is_down]
 
+    async def spent(self) -> Usage:
+        """What all its avatars have used, also those that are gone."""
+        return await self._treasurer.ask(TotalSpent())
+
+    async def raise_budget(self, budget: Budget) -> None:
+        """From now on this budget holds for all its avatars together; what was spent is spent."""
+        await self._treasurer.ask(RaiseBudget(budget))
+
     def tree(self) -> TreeNode:
         """The whole supervision tree as it is now; `print()` it."""
         return self._root.tree()
@@ -111,14 +129,17 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
     await trio.to_thread.run_sync(_sweep)
     lend = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
+    keeping = partial(treasurer, budget=options.get("budget", Budget()))
+    # Restarted with empty books it would lie; without it no prompt is let through.
+    keep = ChildSpec("treasurer", keeping, restart=Restart.TEMPORARY)
     most = options.get("max_avatars")
     avatars = SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most)
     with open_scratch() as scratch:
         async with open_supervisor(
-            "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, avatars]
+            "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, keep, avatars]
         ) as root:
             proclaim = await root.start(ChildSpec("herald", partial(herald, notices=root.notices)))
-            runtime = Runtime(root, root.address(lend), proclaim, scratch)
+            runtime = Runtime(root, root.address(lend), proclaim, root.address(keep), scratch)
             try:
                 yield runtime
             finally:

@@ -18,6 +18,8 @@ from avatar_actors.actors.stdin_writer import stdin_writer
 from avatar_actors.actors.stdout_reader import FromAgent, stdout_reader
 from avatar_actors.connection import Links, Opening
 from avatar_actors.launching import Launcher
+from avatar_actors.limit_messages import BudgetMessage
+from avatar_actors.prices import PriceList
 from avatar_actors.providers.provider import Provider
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.commands import Open
@@ -47,7 +49,7 @@ class Company(Struct, frozen=True, kw_only=True):
     warden: Address[inner.Admit]
     hub: Address[messages.HubMessage]
     tracker: Address[messages.TrackerMessage]
-    budget: Address[messages.BudgetMessage]
+    budget: Address[BudgetMessage]
     gatekeeper: Address[inner.GatekeeperMessage]
     turn_queue: Address[messages.TurnMessage]
 
@@ -162,6 +164,7 @@ class _Life:
             interrupt_grace=settings.timeouts.interrupt,
             redactor=self._redactor,
             containment=self._company.warden.info or "best effort",
+            prices=PriceList(settings.prices),
         )
 
     @staticmethod

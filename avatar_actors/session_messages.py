@@ -6,9 +6,10 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from avatar_actors.attachment import Attachment
 from avatar_actors.messages import TurnEnding
 from avatar_actors.processes import Berth, Vitals
-from avatar_actors.types import Attachment, JsonObject, Outcome, Permit
+from avatar_actors.types import JsonObject, Outcome, Permit
 from avatar_actors.wire.commands import AnswerPermission
 from avatar_actors.wire.facts import FileWanted, PermissionAsked
 from supervisors import Address, Request

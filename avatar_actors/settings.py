@@ -11,9 +11,11 @@ from typing import TypedDict
 import msgspec
 from msgspec import Struct
 
+from avatar_actors.attachment import Attachment
 from avatar_actors.errors import SettingsError
+from avatar_actors.prices import Price
 from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import Attachment, JsonObject, McpServer
+from avatar_actors.types import JsonObject, McpServer
 
 _MOMENT = 0.001
 
@@ -54,12 +56,17 @@ class RateLimit(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """What an avatar may spend in its life. None: no limit."""
+    """What an avatar, or a runtime, may spend in its life. None: no limit.
+
+    `reserve_usd` is what a turn holds back for itself while it runs; None: as much as the dearest
+    turn so far.
+    """
 
     cost_usd: float | None = None
     tokens: int | None = None
     turns: int | None = None
     warn_at: float = 0.8
+    reserve_usd: float | None = None
 
     def __post_init__(self) -> None:
         _check_numbers(self, least=0)
@@ -93,8 +100,9 @@ class Retry(Struct, frozen=True, kw_only=True):
     max_delay: float = 60.0
 
     def __post_init__(self) -> None:
-        if self.max_attempts < 1 or not 0 <= self.backoff_base < math.inf:
-            raise SettingsError(f"retry needs max_attempts ≥ 1 and backoff_base ≥ 0; got {self}")
+        _check_numbers(self, least=0)
+        if self.max_attempts < 1 or math.inf in {self.backoff_base, self.max_delay}:
+            raise SettingsError(f"retry needs max_attempts ≥ 1 and finite pauses; got {self}")
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
@@ -137,6 +145,7 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     while_busy: WhileBusy = WhileBusy.QUEUE
     rate_limit: RateLimit | None = None
     budget: Budget = Budget()
+    prices: dict[str, Price] = {}
     restarts: Restarts = Restarts()
     retry: Retry = Retry()
     timeouts: Timeouts = Timeouts()
@@ -168,6 +177,7 @@ class SharedOptions(TypedDict, total=False):
     while_busy: WhileBusy
     rate_limit: RateLimit | None
     budget: Budget
+    prices: dict[str, Price]
     restarts: Restarts
     retry: Retry
     timeouts: Timeouts
@@ -186,6 +196,8 @@ class PromptOptions(TypedDict, total=False):
     """What can be said with a prompt; where it is not, the avatar's settings hold."""
 
     attachments: Sequence[Attachment]
+    context: JsonObject
+    schema: JsonObject | None
     while_busy: WhileBusy | None
     timeout: float | None
 

@@ -12,8 +12,9 @@ from avatar_actors import messages
 from avatar_actors.ending import reason_of
 from avatar_actors.errors import AvatarDown
 from avatar_actors.events import AvatarEvent, TurnEndedEvent
+from avatar_actors.response import BridgeResponse, response_of
 from avatar_actors.subscription import EventStream
-from avatar_actors.types import BridgeResponse, Outcome, Usage
+from avatar_actors.types import Outcome, Usage
 from supervisors import Address, AskFailed, MailboxFull, Monitor
 
 # On top of the interrupt's grace, what an abandoned turn's end may take: kill, and the news of it.
@@ -65,25 +66,14 @@ class Turn:
 
     @property
     def cost(self) -> float | None:
-        """What it cost in USD, if the agent said so."""
+        """What it cost in USD, if anybody can say it; `usage.cost_source` says who."""
         return self.usage.cost_usd
 
     def response(self) -> BridgeResponse:
         """The whole answer as one value; only once it has ended."""
-        ended = self.ended
-        if ended is None:
+        if self.ended is None:
             raise RuntimeError("the turn still runs: read its events, or wait()")
-        return BridgeResponse(
-            content=ended.text,
-            outcome=ended.outcome,
-            error="" if ended.outcome is Outcome.COMPLETED else ended.reason,
-            turn_id=self.turn_id,
-            session_id=ended.session_id,
-            duration_ms=round(ended.duration * 1000),
-            usage=ended.usage,
-            unknown_tools=ended.unknown_tools,
-            can_retry=ended.can_retry,
-        )
+        return response_of(self.ended)
 
     async def wait(self) -> BridgeResponse:
         """Read on to the end, and give the whole answer."""

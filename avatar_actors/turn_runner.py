@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from avatar_actors import messages
 from avatar_actors import session_messages as inner
+from avatar_actors.limit_messages import Acquire, BudgetMessage, GiveBack, LimiterMessage, MayRun
 from avatar_actors.messages import TurnEnding
-from avatar_actors.types import Outcome
+from avatar_actors.prompting import worded
+from avatar_actors.retrying import retry_of
+from avatar_actors.settings import AvatarSettings
+from avatar_actors.structured_output import answer_in, fitting
+from avatar_actors.types import JsonObject, Outcome
 from supervisors import ActorRestarting, Address, AskFailed
 
 R = TypeVar("R")
@@ -23,8 +30,8 @@ class Links(Struct, frozen=True, kw_only=True):
     """Whom the turn queue talks to."""
 
     tracker: Address[messages.TrackerMessage]
-    budget: Address[messages.BudgetMessage]
-    limiter: Address[messages.LimiterMessage]
+    budget: Address[BudgetMessage]
+    limiter: Address[LimiterMessage]
     gatekeeper: Address[inner.GatekeeperMessage]
 
 
@@ -34,6 +41,7 @@ class TurnRunner:
     def __init__(
         self,
         submission: messages.Submission,
+        settings: AvatarSettings,
         links: Links,
         queue: Address[messages.TurnMessage],
         session: Callable[[], Awaitable[messages.SessionReady]],
@@ -43,11 +51,13 @@ class TurnRunner:
         self.was_tried = False
         self.session_id = ""
         self.is_ended = False
+        self._settings = settings
         self._links, self._queue, self._session = links, queue, session
-        # Cancelled by an interrupt that comes before the agent has the prompt.
+        # Cancelled by an interrupt that comes while the agent has no prompt.
         self._before = trio.CancelScope()
         self._wish: TurnEnding | None = None
         self._bridge: Address[inner.BridgeMessage] | None = None
+        self._is_given = trio.Event()
 
     @property
     def turn_id(self) -> int:
@@ -65,15 +75,36 @@ class TurnRunner:
 
     async def steer(self, submission: messages.Submission) -> bool:
         """Say this into the turn, if the agent has it; it then ends together with it."""
-        if self._bridge is None:
+        if self._bridge is None or submission.schema is not None:
             return False
         self.steered += (submission,)
-        await self._bridge.tell(inner.SteerTurn(self.turn_id, submission.text))
+        await self._bridge.tell(inner.SteerTurn(self.turn_id, worded(submission)))
         return True
 
     async def run(self) -> TurnEnding:
         """Its ending, which is told to nobody yet."""
         await self._links.tracker.tell(messages.BeginTurn(self.turn_id, self.submission.text))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._time_out)
+            ending = await self._try_all()
+            nursery.cancel_scope.cancel()
+        return await self._checked(ending)
+
+    async def _try_all(self) -> TurnEnding:
+        """Once, unless the policy sends again what the model's API refused for now."""
+        attempt = 1
+        while True:
+            ending = await self._try()
+            retry = retry_of(self._settings.retry, attempt, ending)
+            if retry is None or self._wish is not None:
+                return ending
+            again = messages.TryAgain(self.turn_id, ending, retry)
+            if not await self._links.tracker.ask(again):
+                return ending
+            await self._unless_interrupted(partial(trio.sleep, retry.delay))
+            attempt += 1
+
+    async def _try(self) -> TurnEnding:
         ending = await self._unless_interrupted(self._pass_the_gates)
         while ending is None and self._wish is None:
             ready = await self._unless_interrupted(self._session)
@@ -88,16 +119,16 @@ class TurnRunner:
         return None
 
     async def _pass_the_gates(self) -> TurnEnding | None:
-        why_not = await self._links.budget.ask(messages.MayRun(self.turn_id, self._queue))
+        why_not = await self._links.budget.ask(MayRun(self.turn_id, self._queue))
         if why_not:
             return TurnEnding(outcome=Outcome.OVER_BUDGET, reason=why_not)
         while True:
             try:
-                await self._links.limiter.ask(messages.Acquire(self.turn_id))
+                await self._links.limiter.ask(Acquire(self.turn_id))
             except ActorRestarting:  # it has forgotten who waited
                 await trio.sleep(_LIMITER_IS_BACK)
             except trio.Cancelled:
-                self._links.limiter.tell_nowait(messages.GiveBack(self.turn_id))
+                self._links.limiter.tell_nowait(GiveBack(self.turn_id))
                 raise
             else:
                 return None
@@ -105,30 +136,57 @@ class TurnRunner:
     async def _talk(self, ready: messages.SessionReady) -> TurnEnding | None:
         if self._wish is not None:
             return self._wish
+        # An agent with a way of its own got output_schema at its start.
+        has_schema = (
+            ready.capabilities.structured_output == "native"
+            and self._settings.output_schema is not None
+        )
+        if has_schema and self.submission.schema is not None:
+            conflict = "this agent answers by output_schema; a prompt cannot have another schema"
+            return TurnEnding(outcome=Outcome.REJECTED, reason=conflict)
         self._bridge = ready.bridge
         self.session_id = ready.session_id
         self.was_tried = True
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._time_out)
-            ending = await self._hear_out(ready.bridge)
-            nursery.cancel_scope.cancel()
+        self._is_given.set()
+        ending = await self._hear_out(ready.bridge, None if has_schema else self._schema)
         self._bridge = None
         return ending
 
-    async def _hear_out(self, bridge: Address[inner.BridgeMessage]) -> TurnEnding | None:
+    async def _hear_out(
+        self, bridge: Address[inner.BridgeMessage], schema: JsonObject | None
+    ) -> TurnEnding | None:
         """The ending, or None: the prompt was not sent, so the next session may have it."""
         submission = self.submission
+        text = worded(submission, schema)
         try:
-            return await bridge.ask(
-                inner.RunTurn(self.turn_id, submission.text, submission.attachments)
-            )
+            return await bridge.ask(inner.RunTurn(self.turn_id, text, submission.attachments))
         except AskFailed as error:
             was_sent = await self._links.tracker.ask(messages.WasSent(self.turn_id))
             if self._wish is not None or not was_sent:
                 return self._wish
             return TurnEnding(outcome=Outcome.CRASHED, reason=str(error))
 
+    @property
+    def _schema(self) -> JsonObject | None:
+        own = self.submission.schema
+        return self._settings.output_schema if own is None else own
+
+    async def _checked(self, ending: TurnEnding) -> TurnEnding:
+        """A completed turn whose answer is not what the schema asks for has failed."""
+        schema = self._schema
+        if schema is None or ending.outcome is not Outcome.COMPLETED:
+            return ending
+        if ending.data is None:
+            text = await self._links.tracker.ask(messages.SaidSoFar(self.turn_id))
+            answer = answer_in(text, schema)
+        else:
+            answer = fitting(ending.data, schema)
+        if answer.fault:
+            return replace(ending, outcome=Outcome.FAILED, reason=answer.fault, data=None)
+        return replace(ending, data=answer.data)
+
     async def _time_out(self) -> None:
+        await self._is_given.wait()
         await trio.sleep(self.submission.timeout)
         late = f"no end within {self.submission.timeout:g} s"
         await self.interrupt(TurnEnding(outcome=Outcome.TIMED_OUT, reason=late))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -93,6 +94,10 @@ class CostSource(Enum):
     UNKNOWN = "unknown"
 
 
+# The surest first.
+_SURENESS: Final = tuple(CostSource)
+
+
 class Level(Enum):
     """How much a diagnostic matters."""
 
@@ -152,13 +157,35 @@ class PermissionOption(Struct, frozen=True):
 
 
 class Usage(Struct, frozen=True, kw_only=True):
-    """Tokens and money, of one turn or in total. `cost_usd` is None when nobody said it."""
+    """Tokens and money, of one turn or in total. `cost_usd` is None when nobody can say it.
+
+    `input_tokens` are those that were not read from a cache, `cached_tokens` those that were;
+    `reasoning_tokens` are a part of `output_tokens`.
+    """
 
     cost_usd: float | None = None
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     reasoning_tokens: int = 0
+    cost_source: CostSource = CostSource.UNKNOWN
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage.sum_of((self, other))
+
+    @classmethod
+    def sum_of(cls, parts: Collection[Usage]) -> Usage:
+        """All together; money that nobody told adds nothing, and the least sure source stays."""
+        costs = [each.cost_usd for each in parts if each.cost_usd is not None]
+        sources = {each.cost_source for each in parts if each.cost_usd is not None}
+        return cls(
+            cost_usd=sum(costs) if costs else None,
+            input_tokens=sum(each.input_tokens for each in parts),
+            output_tokens=sum(each.output_tokens for each in parts),
+            cached_tokens=sum(each.cached_tokens for each in parts),
+            reasoning_tokens=sum(each.reasoning_tokens for each in parts),
+            cost_source=max(sources, key=_SURENESS.index, default=CostSource.UNKNOWN),
+        )
 
 
 class PlanEntry(Struct, frozen=True):
@@ -169,12 +196,15 @@ class PlanEntry(Struct, frozen=True):
     priority: str = "medium"
 
 
-class Attachment(Struct, frozen=True):
-    """What goes along with a prompt: bytes of an image, a PDF, a sound, or a text file."""
+class ToolCall(Struct, frozen=True, kw_only=True):
+    """A tool call of a turn, once it is over. `result` is the end of what it put out."""
 
-    mime_type: str
-    data: bytes
-    name: str = ""
+    tool_id: str
+    tool_name: str
+    parameters: JsonObject = {}
+    status: ToolStatus = ToolStatus.COMPLETED
+    result: str = ""
+    error: str = ""
 
 
 class McpServer(Struct, frozen=True, kw_only=True):
@@ -210,6 +240,7 @@ class ProviderCapabilities(Struct, frozen=True, kw_only=True):
     cost_tracking: bool = False
     budget_enforcement: bool = False
     system_prompt: str = "unsupported"
+    structured_output: str = "prompted"
     streaming: bool = True
     parallel_tools: bool = False
     cancellable: bool = False
@@ -260,27 +291,3 @@ class HealthStatus(Struct, frozen=True, kw_only=True):
     def is_healthy(self) -> bool:
         """Whether a prompt would be taken now or after those that wait."""
         return self.state in {BridgeState.READY, BridgeState.BUSY}
-
-
-class BridgeResponse(Struct, frozen=True, kw_only=True):
-    """The answer to one prompt."""
-
-    content: str
-    outcome: Outcome
-    error: str = ""
-    turn_id: int = 0
-    session_id: str = ""
-    duration_ms: int = 0
-    usage: Usage = Usage()
-    unknown_tools: tuple[str, ...] = ()
-    can_retry: bool = False
-
-    @property
-    def success(self) -> bool:
-        """Whether the agent finished its answer."""
-        return self.outcome is Outcome.COMPLETED
-
-    @property
-    def cost_usd(self) -> float | None:
-        """What the turn cost, if anybody said it."""
-        return self.usage.cost_usd

@@ -28,14 +28,17 @@ TREES = (*PACKAGES, "tests", "bench", "examples")
 # below it. The longest layer that holds a module is the one that counts. A folder whose modules
 # must not know each other does not list itself. Tests may import everything.
 PUBLIC = ("supervisors", "supervisors.testing", "avatar_actors")
-VALUES = ("avatar_actors.events", "avatar_actors.types", "avatar_actors.errors", "msgspec.*")
+VALUES = (
+    "avatar_actors.attachment", "avatar_actors.events", "avatar_actors.types",
+    "avatar_actors.errors", "msgspec.*",
+)  # fmt: skip
 WIRE = ("avatar_actors", *VALUES, "avatar_actors.wire.*")
-SETTINGS = ("avatar_actors.settings", "avatar_actors.tool_policy")
+SETTINGS = ("avatar_actors.settings", "avatar_actors.tool_policy", "avatar_actors.prices")
 # Pure parts that actors are made of, and what they say to each other.
 PARTS = (
-    "activity", "connection", "conversation", "history", "messages", "redaction",
-    "session_messages", "session_record",
-    "stall", "subscription", "tool_policy", "turn_runner",
+    "activity", "connection", "conversation", "history", "ledger", "limit_messages", "messages",
+    "redaction", "session_messages", "session_record",
+    "stall", "subscription", "tariff", "tool_policy", "turn_runner",
 )  # fmt: skip
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),
@@ -43,7 +46,16 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.events": VALUES,
     "avatar_actors.types": VALUES,
     "avatar_actors.errors": (),
-    "avatar_actors.settings": (*VALUES, "avatar_actors.tool_policy"),
+    "avatar_actors.attachment": VALUES,
+    "avatar_actors.prices": VALUES,
+    "avatar_actors.settings": (*VALUES, "avatar_actors.tool_policy", "avatar_actors.prices"),
+    # The one place that knows JSON Schema.
+    "avatar_actors.structured_output": (
+        *VALUES,
+        "avatar_actors.wire.json_values",
+        "jsonschema.*",
+        "referencing.*",
+    ),
     "avatar_actors.tool_policy": VALUES,
     "avatar_actors.wire": WIRE,
     "avatar_actors.providers": (*WIRE, *SETTINGS, "avatar_actors.providers.*"),

@@ -28,16 +28,18 @@ from avatar_actors.messages import (
     ListActivities,
     PromptSent,
     Publish,
+    SaidSoFar,
     SessionDown,
     SessionUp,
     TrackerMessage,
+    TryAgain,
     WasSent,
 )
 from avatar_actors.processes import Vitals
 from avatar_actors.session_messages import GetVitals, ProcessMessage
 from avatar_actors.settings import Timeouts
 from avatar_actors.stall import Stall, judge
-from avatar_actors.types import ActivityStatus, Outcome, ToolStatus, Usage
+from avatar_actors.types import ActivityStatus, Outcome, ToolCall, ToolStatus, Usage
 from supervisors import Address, AskFailed, Inbox
 
 _ENDED = {
@@ -47,6 +49,8 @@ _ENDED = {
     Outcome.OVER_BUDGET: (ToolStatus.CANCELLED, ActivityStatus.CANCELLED),
     Outcome.CRASHED: (ToolStatus.UNKNOWN, ActivityStatus.UNKNOWN),
 }
+# How much of a tool's output the end of its turn repeats.
+_TAIL = 4000
 _ENDED_BADLY = (ToolStatus.UNKNOWN, ActivityStatus.FAILED)
 
 
@@ -67,6 +71,10 @@ async def activity_tracker(
                     account.sent = turn_id
                 case WasSent(turn_id):
                     inbox.reply(message, account.sent == turn_id)
+                case SaidSoFar(turn_id):
+                    inbox.reply(message, account.text if account.turn_id == turn_id else "")
+                case TryAgain():
+                    inbox.reply(message, await account.try_again(message))
                 case EndTurn():
                     inbox.reply(message, await account.end(message))
                 case SessionUp(capabilities, process):
@@ -74,10 +82,7 @@ async def activity_tracker(
                     account.shows_thoughts = capabilities.thinking_supported
                     await account.publish(0, account.activities.recovered())
                 case SessionDown(has_died):
-                    account.process = None
-                    await account.publish(0, account.activities.lose_all(time.time()))
-                    if has_died:
-                        await account.publish(0, account.activities.broken())
+                    await account.lose_session(has_died=has_died)
                 case FindActivity(activity_id):
                     inbox.reply(message, account.activities.find(activity_id))
                 case ListActivities():
@@ -98,10 +103,15 @@ class _Account:
         self._hub = hub
         self._texts: list[str] = []
         self._usage = Usage()
+        self._refused = Usage()
         self._began = 0.0
-        self._tools_seen = False
+        self._calls: dict[str, ToolCall] = {}
         self._unknown: dict[str, None] = {}
         self._guess = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(self._texts)
 
     async def publish(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
         if events:
@@ -109,8 +119,8 @@ class _Account:
 
     async def begin(self, turn_id: int, prompt: str) -> None:
         self.turn_id, self._texts, self._usage = turn_id, [], Usage()
+        self._refused, self._calls = Usage(), {}
         self._began = trio.current_time()
-        self._tools_seen = False
         self.heard_at = trio.current_time()
         self.silence = trio.CancelScope()
         name = prompt.splitlines()[0][:60] if prompt.strip() else "prompt"
@@ -132,6 +142,22 @@ class _Account:
             events = [*self.activities.observe(events[0], 0.0), *events]
         await self.publish(turn_id, events)
 
+    async def lose_session(self, *, has_died: bool) -> None:
+        self.process = None
+        await self.publish(0, self.activities.lose_all(time.time()))
+        if has_died:
+            await self.publish(0, self.activities.broken())
+
+    async def try_again(self, again: TryAgain) -> bool:
+        said, refused = self.text.strip(), again.refused
+        # Some agents say the refusal as their answer.
+        if again.turn_id != self.turn_id or self._calls or said not in refused.reason:
+            return False
+        self._refused += refused.usage or self._usage
+        self._texts, self._usage, self.sent = [], Usage(), 0
+        await self.publish(self.turn_id, [again.event])
+        return True
+
     async def end(self, end: EndTurn) -> TurnEndedEvent:
         ending = end.ending
         if end.turn_id != self.turn_id:  # it never began
@@ -142,20 +168,22 @@ class _Account:
         tool_status, status = _ENDED.get(outcome, _ENDED_BADLY)
         rest = self._close_guess()
         rest += self.activities.end_turn(tool_status, status, time.time())
-        self._note_unknown(rest)
-        crashed = outcome is Outcome.CRASHED
+        self._note_tools(end.turn_id, rest)
+        may_help = outcome is Outcome.CRASHED or ending.is_recoverable
         ended = TurnEndedEvent(
             outcome=outcome,
-            text="".join(self._texts),
+            text=self.text,
             reason=ending.reason,
             stop_reason=ending.stop_reason,
-            usage=ending.usage or self._usage,
+            usage=self._refused + (ending.usage or self._usage),
             duration=trio.current_time() - self._began,
             unknown_tools=tuple(self._unknown),
-            can_retry=crashed and not self._tools_seen,
+            can_retry=may_help and not self._calls,
             session_id=end.session_id,
+            data=ending.data,
+            tool_calls=tuple(self._calls.values()),
         )
-        self.turn_id, self._texts, self._unknown = 0, [], {}
+        self.turn_id, self._texts, self._unknown, self._calls = 0, [], {}, {}
         self.silence.cancel()
         await self.publish(end.turn_id, [*rest, ended])
         return ended
@@ -167,17 +195,19 @@ class _Account:
                 self._usage = event.usage
             if self._guess and isinstance(event, TextEvent | ToolEvent | ThinkingEvent):
                 told += self._close_guess()
-            self._tools_seen |= isinstance(event, ToolEvent)
             # A task's own report is replaced by its node of the tree.
             consequences = self.activities.observe(event, now)
             told += consequences if _is_node(event, consequences) else [event, *consequences]
-        self._note_unknown(told)
+        self._note_tools(turn_id, told)
         return told
 
-    def _note_unknown(self, events: Sequence[AvatarEvent]) -> None:
+    def _note_tools(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
         for event in events:
-            if isinstance(event, ToolEvent) and event.status is ToolStatus.UNKNOWN:
-                self._unknown[event.tool_id] = None
+            if isinstance(event, ToolEvent):
+                if turn_id:
+                    self._calls[event.tool_id] = _call(event)
+                if event.status is ToolStatus.UNKNOWN:
+                    self._unknown[event.tool_id] = None
 
     def _guessed_thought(self) -> list[AvatarEvent]:
         if self.shows_thoughts:
@@ -190,6 +220,17 @@ class _Account:
         if not guess:
             return []
         return [ThinkingEvent(is_complete=True, block_id=guess, synthetic=True)]
+
+
+def _call(tool: ToolEvent) -> ToolCall:
+    return ToolCall(
+        tool_id=tool.tool_id,
+        tool_name=tool.tool_name,
+        parameters=tool.parameters,
+        status=tool.status,
+        result=(tool.result or "")[-_TAIL:],
+        error=tool.error or "",
+    )
 
 
 def _is_node(event: AvatarEvent, consequences: Sequence[AvatarEvent]) -> bool:

@@ -30,6 +30,8 @@ from avatar_actors.events import (
     CostEvent,
     TextEvent,
 )
+from avatar_actors.limit_messages import Spent
+from avatar_actors.tariff import Tariff
 from avatar_actors.types import Continuity
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
@@ -86,6 +88,7 @@ class _Speaker:
         self._opened: facts.Opened | None = None
         self._is_open = trio.Event()
         self._calls = Calls()
+        self._tariff = Tariff(opening.prices)
 
     @property
     def _turn_id(self) -> int:
@@ -98,7 +101,7 @@ class _Speaker:
             await self._is_open.wait()
             return
         late = f"the agent did not answer its start within {self._opening.patience:g} s"
-        raise errors.AgentRefused(late, "Raise timeouts.start if it is only slow.")
+        raise errors.AgentNotReady(late, "Raise timeouts.start if it is only slow.")
 
     async def announce(self) -> None:
         """Tell the others that prompts are welcome."""
@@ -180,11 +183,12 @@ class _Speaker:
             if type(fact) is TextEvent:
                 events.append(fact)
             elif isinstance(fact, AvatarEvent):
-                events.append(without_secrets(fact, self._opening.redactor))
+                told = self._tariff.applied(fact)
+                events.append(without_secrets(told, self._opening.redactor))
             else:
                 await self._tell_events(events)
                 events = []
-                await self._fact(fact)
+                await self._fact(self._tariff.applied(fact))
         await self._tell_events(events)
 
     async def _tell_events(self, events: list[AvatarEvent]) -> None:
@@ -193,7 +197,7 @@ class _Speaker:
             await self._tell(turn_id, events)
             for event in events:
                 if type(event) is CostEvent:
-                    await self._links.budget.tell(messages.Spent(turn_id, event.usage))
+                    await self._links.budget.tell(Spent(turn_id, event.usage))
 
     async def _tell(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
         await self._links.tracker.tell(messages.Happened(turn_id, events))
@@ -253,7 +257,7 @@ class _Speaker:
     async def _mourn(self, returncode: int | None) -> None:
         how = await cause_of_death(self._links.stderr, returncode)
         if self._opened is None:
-            raise errors.AgentRefused(f"the agent ended before it was ready: {how}")
+            raise errors.AgentNotReady(f"the agent ended before it was ready: {how}")
         if self._turn is not None:
             turn, self._turn = self._turn, None
             turn.reply.send(conversation.ending_by_death(how, turn.wish))

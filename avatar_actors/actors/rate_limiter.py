@@ -7,9 +7,11 @@ from collections import deque
 
 import trio
 
-from avatar_actors.messages import Acquire, GiveBack, LimiterMessage
+from avatar_actors.events import DiagnosticEvent
+from avatar_actors.limit_messages import Acquire, GiveBack, LimiterMessage
+from avatar_actors.messages import Happened, TrackerMessage
 from avatar_actors.settings import RateLimit
-from supervisors import Inbox, Reply
+from supervisors import Address, Inbox, Reply
 
 
 class TokenBucket:
@@ -32,14 +34,29 @@ class TokenBucket:
         """A token that was not used."""
         self._full_at -= self._every
 
+    def wait(self, now: float, place: int) -> float:
+        """How long who stands in this place of the queue, from 1, has to wait."""
+        return max(0.0, self.next_at() + (place - 1) * self._every - now)
+
     def next_at(self) -> float:
         """When there is a token."""
         # A hair early rather than a hair late: sums of fractions are never exact.
         return self._full_at - (self._burst - 1) * self._every - 1e-9
 
 
-async def rate_limiter(inbox: Inbox[LimiterMessage], limit: RateLimit | None) -> None:
-    """Answers each Acquire when its turn has come; without a limit, at once."""
+def _waits(delay: float) -> DiagnosticEvent:
+    message = f"the prompt waits {delay:.3g} s for the rate limit"
+    return DiagnosticEvent(message=message, source="rate limit")
+
+
+async def rate_limiter(
+    inbox: Inbox[LimiterMessage], limit: RateLimit | None, tracker: Address[TrackerMessage]
+) -> None:
+    """Answers each Acquire when its turn has come; without a limit, at once.
+
+    Who has to wait is told of it. The tracker passes that on: only it knows whether the turn that
+    the ticket stands for is still to be spoken of.
+    """
     bucket = TokenBucket(limit, trio.current_time()) if limit is not None else None
     waiting: deque[tuple[int, Reply[None]]] = deque()
     while True:
@@ -50,6 +67,9 @@ async def rate_limiter(inbox: Inbox[LimiterMessage], limit: RateLimit | None) ->
             match message := await inbox.receive():
                 case Acquire(ticket):
                     waiting.append((ticket, inbox.defer(message)))
+                    delay = bucket.wait(trio.current_time(), len(waiting)) if bucket else 0.0
+                    if delay > 0:
+                        await tracker.tell(Happened(ticket, [_waits(delay)]))
                 case GiveBack(ticket):
                     places = [place for place in waiting if place[0] != ticket]
                     if len(places) == len(waiting) and bucket is not None:

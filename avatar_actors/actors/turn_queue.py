@@ -12,6 +12,7 @@ import trio
 from avatar_actors import messages
 from avatar_actors.events import AvatarEvent, ErrorEvent
 from avatar_actors.history import History
+from avatar_actors.limit_messages import Settle, TotalSpent
 from avatar_actors.messages import TurnEnding
 from avatar_actors.session_messages import QuestionsOver
 from avatar_actors.session_record import SessionRecord
@@ -75,7 +76,7 @@ class _Queue:
     ) -> None:
         self.history = History(settings.max_history)
         self.record = SessionRecord(settings.resume)
-        self._address, self._links = address, links
+        self._address, self._settings, self._links = address, settings, links
         self._waiting: deque[messages.Submission] = deque()
         self._present: TurnRunner | None = None
         self._closed = ""
@@ -155,7 +156,7 @@ class _Queue:
             turns=self._turns,
             waiting=len(self._waiting),
             history_length=len(self.history.messages()),
-            total=await self._links.budget.ask(messages.TotalSpent()),
+            total=await self._links.budget.ask(TotalSpent()),
         )
 
     async def run_turns(self) -> None:
@@ -163,7 +164,9 @@ class _Queue:
         while True:
             await self._until(lambda: bool(self._waiting))
             submission = self._waiting.popleft()
-            present = TurnRunner(submission, self._links, self._address, self._session)
+            present = TurnRunner(
+                submission, self._settings, self._links, self._address, self._session
+            )
             self._present = present
             await self._finish(present, await present.run())
             self._present = None
@@ -185,6 +188,8 @@ class _Queue:
             return
         else:
             refusal = "this agent takes nothing into the running turn"
+            if self.record.can_steer and submission.schema is not None:
+                refusal = "what is said into a running turn cannot have a schema of its own"
         if refusal:
             await self._dismiss(submission, TurnEnding(outcome=Outcome.REJECTED, reason=refusal))
         else:
@@ -207,6 +212,8 @@ class _Queue:
         submission = present.submission
         self._turns += 1
         await self._links.gatekeeper.ask(QuestionsOver(submission.turn_id))
+        # Asked, not told: what the budget has to say of this turn comes before its end.
+        await self._links.budget.ask(Settle(submission.turn_id, ending.outcome))
         present.is_ended = True
         session_id = present.session_id or self.record.session_id
         ended = await self._links.tracker.ask(

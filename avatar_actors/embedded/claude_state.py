@@ -29,6 +29,7 @@ class ClaudeState:
         self.replies = Replies()
         self.is_partial = flags.has("--include-partial-messages")
         self.replays = flags.has("--replay-user-messages")
+        self.has_schema = flags.has("--json-schema")
         self.asks_host = flags.value("--permission-prompt-tool") == "stdio"
         self.results = 0
         self.last_is_error = False

@@ -7,7 +7,7 @@ import time
 from avatar_actors.embedded import claude_ending, claude_shapes
 from avatar_actors.embedded.claude_message import ClaudeMessage
 from avatar_actors.embedded.claude_verdict import Verdict
-from avatar_actors.embedded.json_lines import Record
+from avatar_actors.embedded.json_lines import Record, to_json
 from avatar_actors.embedded.tool_call import ToolCall, new_uuid
 from avatar_actors.embedded.turn import ALLOWED, CANCELLED, DENIED, Ending, Turn, TurnEnded
 
@@ -33,6 +33,7 @@ class ClaudeTurn(Turn):
         self._denials: list[Record] = []
         self._asked = ""
         self._question: Slot | None = None
+        self._data: Record = {}
 
     def begin(self) -> None:
         """The state, what becomes of the user's message, and init."""
@@ -57,6 +58,13 @@ class ClaudeTurn(Turn):
         """The text of deltas that were written as bytes."""
         super().note_text(text)
         self._message.note(text)
+
+    def give_data(self, value: object) -> None:
+        """Structured output goes with the result, and ends the turn at once (2.1.325)."""
+        if self._state.has_schema:
+            self._data = {"structured_output": value, "result": to_json(value)}
+            raise TurnEnded
+        super().give_data(value)
 
     def show_thought(self, text: str) -> None:
         """A piece of a thinking block."""
@@ -170,7 +178,8 @@ class ClaudeTurn(Turn):
             self._result(ended)
         else:
             self._message.close(claude_ending.stop_reason(self.ending))
-            self._result(claude_ending.ended(self.ending, self._message.last_text))
+            ended = claude_ending.ended(self.ending, self._message.last_text)
+            self._result({**ended, **self._data})
         self._state.lifecycle(self.user_uuid, "completed")
 
     def _finish_aborted(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from avatar_actors.embedded.bad_script import BadScript
+from avatar_actors.embedded.counter import is_early
 from avatar_actors.embedded.faults import PROCESS_STEPS, sleep
 from avatar_actors.embedded.json_lines import (
     Record,
@@ -12,7 +13,6 @@ from avatar_actors.embedded.json_lines import (
     number_in,
     record_in,
     records_in,
-    text_in,
 )
 from avatar_actors.embedded.script import checked, name_of
 
@@ -33,17 +33,9 @@ def play(start: Start, steps: list[Record], body: Body) -> None:
         elif name in ("wait", "slow_start"):
             sleep(body, step)
         elif name == "times":
-            _play_sometimes(start, step, body)
+            play(start, records_in(step, "steps") if is_early(step) else [], body)
         elif name is not None:
             SETTINGS[name](start, step)
-
-
-def _play_sometimes(start: Start, step: Record, body: Body) -> None:
-    counter = Path(text_in(step, "file"))
-    starts = int(counter.read_text()) if counter.exists() else 0
-    counter.write_text(str(starts + 1))
-    if starts < number_in(step, "times"):
-        play(start, records_in(step, "steps"), body)
 
 
 def _need_auth(start: Start, step: Record) -> None:

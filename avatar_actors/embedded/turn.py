@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 
 from avatar_actors.embedded.cancelling import Cancellable, TurnCancelled
-from avatar_actors.embedded.json_lines import Record
+from avatar_actors.embedded.json_lines import Record, to_json
 from avatar_actors.embedded.tool_call import ToolCall, scripted_call
 from avatar_actors.embedded.workspace import Workspace
 
@@ -141,6 +141,10 @@ class Turn(Cancellable, ABC):
         self.check()
         self.said.append(text)
         self.show_text(text)
+
+    def give_data(self, value: object) -> None:
+        """Gives structured output; a dialect that has none says it."""
+        self.say(to_json(value))
 
     def note_text(self, text: str) -> None:
         """Remembers a piece of the answer that was shown as bytes."""

@@ -6,6 +6,7 @@ import os
 import time
 
 from avatar_actors.embedded.bad_script import BadScript
+from avatar_actors.embedded.counter import is_early
 from avatar_actors.embedded.json_lines import (
     Record,
     is_record,
@@ -36,6 +37,11 @@ def say(player: Player, step: Record) -> None:
     size = max(1, -(-len(text) // pieces))
     for start in range(0, max(1, len(text)), size):
         player.turn.say(text[start : start + size])
+
+
+def data(player: Player, step: Record) -> None:
+    """`data`: structured output, in the dialect's own form where it has one, else as text."""
+    player.turn.give_data(step["data"])
 
 
 def think(player: Player, step: Record) -> None:
@@ -218,6 +224,12 @@ def repeat(player: Player, step: Record) -> None:
         player.play(steps)
 
 
+def times(player: Player, step: Record) -> None:
+    """`times`: the `steps`, only the first so many times; `file` counts them."""
+    if is_early(step):
+        player.play(records_in(step, "steps"))
+
+
 def echoed(turn: Turn, what: str) -> str:
     """What the agent was given under that name."""
     session = turn.session
@@ -243,6 +255,7 @@ def echoed(turn: Turn, what: str) -> str:
 
 TURN_STEPS: dict[str, Callable[[Player, Record], None]] = {
     "say": say,
+    "data": data,
     "think": think,
     "tool": tool,
     "parallel": parallel,
@@ -268,5 +281,6 @@ TURN_STEPS: dict[str, Callable[[Player, Record], None]] = {
     "ignore_cancel": ignore_cancel,
     "echo": echo,
     "repeat": repeat,
+    "times": times,
     "error": error,
 }

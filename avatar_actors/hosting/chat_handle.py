@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 from avatar_actors.hosting.delivery import Dispatcher
 from avatar_actors.hosting.errand import Errand, ErrandCancelled
 from avatar_actors.hosting.workers import WORKERS
-from avatar_actors.types import BridgeResponse, Outcome
+from avatar_actors.response import BridgeResponse
+from avatar_actors.types import Outcome
 
 log = logging.getLogger("avatar_actors.handlers")
 

@@ -16,9 +16,10 @@ from avatar_actors.hosting.emitter import EventEmitter
 from avatar_actors.hosting.hatch import Hatch
 from avatar_actors.hosting.runtime_thread import Inside
 from avatar_actors.providers.provider import Provider
+from avatar_actors.response import BridgeResponse
 from avatar_actors.settings import AvatarOptions, PromptOptions
 from avatar_actors.subscription import EventStream
-from avatar_actors.types import BridgeResponse, Message
+from avatar_actors.types import Message
 
 T = TypeVar("T")
 

@@ -24,7 +24,6 @@ COMMAND: Final = (
 FLAGS: Final = {
     "effort": "--effort",
     "fallback_model": "--fallback-model",
-    "json_schema": "--json-schema",
     "max_budget_usd": "--max-budget-usd",
     "max_thinking_tokens": "--max-thinking-tokens",
     "max_turns": "--max-turns",
@@ -88,6 +87,8 @@ def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     argv += ["--model", settings.model] if settings.model else []
     for option, value in settings.options.items():
         argv += [FLAGS[option], value] if option in FLAGS else []
+    if settings.output_schema is not None:
+        argv += ["--json-schema", msgspec.json.encode(settings.output_schema).decode()]
     if settings.tools.deny:
         # What the CLI allows by itself (reading, searching) never reaches the gatekeeper.
         argv += ["--disallowedTools", ",".join(settings.tools.deny)]

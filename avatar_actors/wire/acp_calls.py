@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from avatar_actors.events import SessionInfoEvent
 from avatar_actors.types import JsonObject
 from avatar_actors.wire.acp_choices import Choosing, models_of, modes_of
 from avatar_actors.wire.acp_opening import Opening
@@ -65,7 +66,10 @@ class Calls:
         wanted = text_at(call.arguments, kind)
 
         def chosen(why: str) -> list[Fact]:
-            return [Answered(call.call_id, None if why else {}, why)]
+            # Agents tell of a new mode, but not of a new model.
+            is_new_model = kind == "model" and not why
+            told: list[Fact] = [SessionInfoEvent(model=wanted)] if is_new_model else []
+            return [*told, Answered(call.call_id, None if why else {}, why)]
 
         return Choosing(self._peer, self._opening.session_id, choices, wanted).begin(chosen)
 

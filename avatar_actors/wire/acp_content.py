@@ -5,7 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from urllib.parse import quote
 
-from avatar_actors.types import Attachment, JsonObject, McpServer
+from avatar_actors.attachment import Attachment
+from avatar_actors.types import JsonObject, McpServer
 from avatar_actors.wire.acp_schema import AgentCapabilities
 from avatar_actors.wire.json_values import at
 
@@ -68,8 +69,7 @@ def _pairs(values: dict[str, str]) -> list[JsonObject]:
 
 
 def _attached(attachment: Attachment, agent: AgentCapabilities) -> JsonObject:
-    kind = attachment.mime_type.partition("/")[0]
-    kind = "pdf" if attachment.mime_type == "application/pdf" else kind
+    kind = attachment.kind
     if kind not in attachment_kinds(agent):
         takes = ", ".join(attachment_kinds(agent)) or "none"
         raise NotAccepted(
@@ -88,7 +88,7 @@ def _resource(attachment: Attachment, data: str) -> JsonObject:
     }
     try:
         # A PDF whose bytes happen to be UTF-8 is no text.
-        if attachment.mime_type.startswith("text/"):
+        if attachment.kind == "text":
             return {**resource, "text": attachment.data.decode("utf-8")}
     except UnicodeDecodeError:
         pass

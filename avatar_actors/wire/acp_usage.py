@@ -22,6 +22,7 @@ class UsageMeter:
         self._session_cost: float | None = 0.0
         self._cost: float | None = None
         self._tokens = Usage()
+        self._sureness = CostSource.UNKNOWN
 
     def resumed(self) -> None:
         """The session has a past that we have not seen."""
@@ -31,6 +32,7 @@ class UsageMeter:
         """A turn begins, with nothing used."""
         self._cost = None
         self._tokens = Usage()
+        self._sureness = CostSource.UNKNOWN
 
     def usage(self) -> Usage:
         """What the turn has used up to now."""
@@ -41,6 +43,7 @@ class UsageMeter:
             output_tokens=tokens.output_tokens,
             cached_tokens=tokens.cached_tokens,
             reasoning_tokens=tokens.reasoning_tokens,
+            cost_source=self._sureness,
         )
 
     def event(self) -> CostEvent:
@@ -52,7 +55,7 @@ class UsageMeter:
             output_tokens=tokens.output_tokens,
             cached_tokens=tokens.cached_tokens,
             reasoning_tokens=tokens.reasoning_tokens,
-            source=CostSource.UNKNOWN if self._cost is None else CostSource.REPORTED,
+            source=self._sureness if self._cost is None else CostSource.REPORTED,
         )
 
     def mark(self, money: Money) -> None:
@@ -83,10 +86,16 @@ class UsageMeter:
     def turn_used(self, result: PromptResult) -> bool:
         """The answer to the prompt may tell the turn's tokens. Whether it did."""
         quota = at(result.meta, "quota", "token_count")
-        for tokens in (_camel_tokens(result.usage), _snake_tokens(quota)):
+        tellers = (
+            (_camel_tokens(result.usage), CostSource.UNKNOWN),
+            # What was thought is missing and what was cached is not told apart: a cost that is
+            # made of this can only be an estimate.
+            (_snake_tokens(quota), CostSource.ESTIMATED),
+        )
+        for tokens, sureness in tellers:
             if tokens != Usage():
                 # opencode 1.18.33 tells only the last model call here; more is not to be had.
-                self._tokens = tokens
+                self._tokens, self._sureness = tokens, sureness
                 return True
         return False
 

@@ -6,6 +6,7 @@ The wire frames lines, keeps the phase and routes; what a line means is in the c
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -58,6 +59,7 @@ class ClaudeWire:
     def __init__(self, *, seed: str, max_line: int = MAX_LINE) -> None:
         self._seed = seed
         self._steers = 0
+        self._sendings: Counter[int] = Counter()
         self._lines = Lines(max_line)
         self._out = bytearray()
         self._progress = Progress()
@@ -141,7 +143,10 @@ class ClaudeWire:
         if error or not self._progress.go(Step.PROMPT):
             error = error or f"no prompt is taken while {self._progress.phase.value}"
             return [TurnOver(turn_id=turn_id, outcome=Outcome.REJECTED, error=error)]
-        uuid = self._message_id(f"turn {turn_id}")
+        # Sent again by the host's policy, it is another message: one whose id is known is ignored.
+        again = f" again {sent}" if (sent := self._sendings[turn_id]) else ""
+        self._sendings = Counter({turn_id: sent + 1})
+        uuid = self._message_id(f"turn {turn_id}{again}")
         self._out += user_message(command.text, command.attachments, uuid)
         self._conversation.begin(turn_id, uuid)
         return []

@@ -201,6 +201,7 @@ class Conversation:
             stop_reason=verdict.stop_reason,
             error=verdict.error,
             usage=self._meter.turn,
+            data=verdict.data,
         )
         self._turn = None
         self._listen()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import base64
 from typing import Final
 
-from avatar_actors.types import Attachment, JsonObject
+from avatar_actors.attachment import Attachment
+from avatar_actors.types import JsonObject
 from avatar_actors.wire.json_line import json_line
 
 IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -45,15 +46,14 @@ def unacceptable(attachments: tuple[Attachment, ...]) -> str:
     """Why these cannot go along with a prompt, or nothing."""
     for attachment in attachments:
         kind = attachment.mime_type
-        if kind not in IMAGES and kind != "application/pdf" and not kind.startswith("text/"):
-            return f"Claude Code takes no attachment of type {kind!r}; it takes: " + ", ".join(
-                ATTACHMENTS
-            )
+        if kind not in IMAGES and attachment.kind not in {"pdf", "text"}:
+            takes = ", ".join([*sorted(IMAGES), "pdf", "text"])
+            return f"Claude Code takes no attachment of type {kind!r}; it takes: {takes}"
     return ""
 
 
 def _block(attachment: Attachment) -> JsonObject:
-    if attachment.mime_type.startswith("text/"):
+    if attachment.kind == "text":
         text = attachment.data.decode("utf-8", "replace")
         name = attachment.name or "attachment"
         return {"type": "text", "text": f'<file name="{name}">\n{text}\n</file>'}

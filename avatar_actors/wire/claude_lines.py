@@ -108,6 +108,7 @@ class ResultLine(Struct, frozen=True, tag_field="type", tag="result"):
     session_id: Any = None
     user_message_uuids: Any = None
     api_error_status: Any = None
+    structured_output: Any = None
     uuid: Any = None
 
 

@@ -92,6 +92,7 @@ def capabilities_of(answer: JsonObject) -> ProviderCapabilities:
         cost_tracking=True,
         budget_enforcement=True,
         system_prompt="native",
+        structured_output="native",
         parallel_tools=True,
         cancellable=True,
         steering=True,

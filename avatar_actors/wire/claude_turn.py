@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -22,6 +22,7 @@ class Verdict(Struct, frozen=True):
     outcome: Outcome
     stop_reason: str = ""
     error: str = ""
+    data: Any = None
 
 
 class Turn(Struct):
@@ -59,7 +60,7 @@ def verdict_of(result: ResultLine, *, is_cancelling: bool) -> Verdict:
         return Verdict(Outcome.REFUSED, REFUSAL, text_at(result.result))
     if result.is_error:
         return Verdict(Outcome.FAILED, terminal or subtype, error_of(result))
-    return Verdict(Outcome.COMPLETED, stop_reason)
+    return Verdict(Outcome.COMPLETED, stop_reason, data=result.structured_output)
 
 
 def error_of(result: ResultLine) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from avatar_actors.events import AvatarEvent, ContextEvent
 from avatar_actors.types import Usage
 from avatar_actors.wire.claude_lines import ResultLine, as_money
-from avatar_actors.wire.cost import add, cost_event
+from avatar_actors.wire.cost import cost_event
 from avatar_actors.wire.json_values import at, count_at, is_object
 
 NOTHING: Final = (Usage(), Usage(cost_usd=0.0))
@@ -34,7 +34,7 @@ class Meter:
     @property
     def turn(self) -> Usage:
         """What the present turn has used up to now."""
-        return add(self._settled, self._running)
+        return self._settled + self._running
 
     def begin(self) -> None:
         """Another turn begins at nothing."""
@@ -44,7 +44,7 @@ class Meter:
         """A message of the model is complete; its money is only told with the result."""
         tokens = _tokens(usage)
         self._context = tokens.input_tokens + tokens.cached_tokens + tokens.output_tokens
-        self._running = add(self._running, tokens)
+        self._running += tokens
         return [] if tokens in NOTHING else [cost_event(self.turn)]
 
     def result(self, result: ResultLine) -> list[AvatarEvent]:
@@ -52,8 +52,8 @@ class Meter:
         used = self._used_by(result)
         if used in NOTHING:
             # 2.1.325 does not count a message that was interrupted, though it was begun with.
-            used = add(used, self._running)
-        self._settled = add(self._settled, used)
+            used += self._running
+        self._settled += used
         self._running = Usage()
         told = [] if self.turn == Usage() else [cost_event(self.turn)]
         return [*told, *self._fill(result)]
@@ -75,10 +75,10 @@ class Meter:
         spent = None if total is None else max(0.0, total - self._total_cost)
         self._total_cost = self._total_cost if total is None else total
         if not is_object(result.model_usage_since_last_result):
-            return add(_tokens(result.usage), Usage(cost_usd=spent))
+            return _tokens(result.usage) + Usage(cost_usd=spent)
         used = Usage(cost_usd=0.0)
         for model in _values(result.model_usage_since_last_result):
-            used = add(used, _model_usage(model))
+            used += _model_usage(model)
         return used
 
 

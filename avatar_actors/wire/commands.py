@@ -6,7 +6,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.types import Attachment, JsonObject, McpServer, Permit
+from avatar_actors.attachment import Attachment
+from avatar_actors.types import JsonObject, McpServer, Permit
 
 
 class Open(Struct, frozen=True, kw_only=True):

@@ -41,13 +41,17 @@ class OpenFailed(Struct, frozen=True):
 
 
 class TurnOver(Struct, frozen=True, kw_only=True):
-    """The turn is over: completed, refused, cancelled, failed, crashed or (never sent) rejected."""
+    """The turn is over: completed, refused, cancelled, failed, crashed or (never sent) rejected.
+
+    `data` is the structured output of an agent that has such a thing of its own.
+    """
 
     turn_id: int
     outcome: Outcome
     stop_reason: str = ""
     error: str = ""
     usage: Usage = Usage()
+    data: Any = None
 
 
 class PermissionAsked(Struct, frozen=True, kw_only=True):

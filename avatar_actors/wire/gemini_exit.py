@@ -41,11 +41,12 @@ def usage_of(result: ResultLine) -> Usage:
     output = count_at(result.stats, "output_tokens")
     given = count_at(result.stats, "input_tokens")
     cached = count_at(result.stats, "cached")
+    thought = max(0, count_at(result.stats, "total_tokens") - given - output)
     return Usage(
         input_tokens=max(0, given - cached),
-        output_tokens=output,
+        output_tokens=output + thought,
         cached_tokens=cached,
-        reasoning_tokens=max(0, count_at(result.stats, "total_tokens") - given - output),
+        reasoning_tokens=thought,
     )
 
 

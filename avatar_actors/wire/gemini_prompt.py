@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from avatar_actors.types import Attachment
+from avatar_actors.attachment import Attachment
 from avatar_actors.wire.commands import Prompt
 
 # Gemini reads no more than this of its stdin, by which a long prompt goes.
@@ -14,7 +14,7 @@ LONGEST: Final = 8 * 1024 * 1024
 def unacceptable(prompt: Prompt) -> str:
     """Why the prompt cannot be sent, or nothing."""
     for attachment in prompt.attachments:
-        if not attachment.mime_type.startswith("text/"):
+        if attachment.kind != "text":
             kind = attachment.mime_type
             return f"gemini takes only text in this mode, no attachment of type {kind!r}"
     if len(prompt_text(prompt).encode("utf-8", "replace")) > LONGEST:

@@ -6,16 +6,20 @@ import pytest
 
 from avatar_actors.actors.budget_keeper import budget_keeper
 from avatar_actors.events import DiagnosticEvent
-from avatar_actors.messages import (
+from avatar_actors.limit_messages import (
     BudgetMessage,
-    HubMessage,
-    Interrupt,
+    Charge,
+    CloseAccount,
     MayRun,
-    Publish,
+    RaiseBudget,
+    Release,
+    Reserve,
+    Settle,
     Spent,
     TotalSpent,
-    TurnMessage,
+    TreasurerMessage,
 )
+from avatar_actors.messages import HubMessage, Interrupt, Publish, TurnMessage
 from avatar_actors.settings import Budget
 from avatar_actors.types import Outcome, Usage
 from supervisors import Address
@@ -26,13 +30,16 @@ class Purse:
     def __init__(self) -> None:
         self.hub = Ear[HubMessage]()
         self.queue = Ear[TurnMessage]()
+        self.treasurer = Ear[TreasurerMessage](Reserve="")
         self.queue_at: Address[TurnMessage]
         self.at: Address[BudgetMessage]
 
     async def play(self, stage: Stage, budget: Budget) -> None:
         hub = await stage.play("hub", self.hub)
         self.queue_at = await stage.play("queue", self.queue)
-        self.at = await stage.play("budget", partial(budget_keeper, budget=budget, hub=hub))
+        treasurer = await stage.play("treasurer", self.treasurer)
+        keeping = partial(budget_keeper, budget=budget, hub=hub, treasurer=treasurer)
+        self.at = await stage.play("budget", keeping)
 
     async def may_run(self, turn_id: int) -> str:
         return await self.at.ask(MayRun(turn_id, self.queue_at))
@@ -91,3 +98,51 @@ async def test_turns_are_counted_when_they_may_run(purse: Purse) -> None:
     async with open_stage() as stage:
         await purse.play(stage, Budget(turns=2))
         assert [bool(await purse.may_run(turn)) for turn in range(1, 5)] == [0, 0, 1, 1]
+
+
+async def test_what_happens_is_passed_on_to_the_treasurer(purse: Purse) -> None:
+    async with open_stage() as stage:
+        await purse.play(stage, Budget())
+        await purse.may_run(1)
+        await purse.spend(1, 0.25)
+        await purse.at.ask(Settle(1, Outcome.COMPLETED))
+        await stage.rest()
+    kinds = [type(each) for each in purse.treasurer.heard]
+    assert kinds == [Reserve, Charge, Release, CloseAccount]
+
+
+async def test_a_refusal_of_the_treasurer_is_the_keepers_and_the_turn_does_not_count() -> None:
+    purse = Purse()
+    purse.treasurer = Ear[TreasurerMessage](Reserve="the runtime has none left")
+    async with open_stage() as stage:
+        await purse.play(stage, Budget(turns=1))
+        assert await purse.may_run(1) == "the runtime has none left"
+        assert await purse.may_run(2) == "the runtime has none left"
+
+
+async def test_a_raised_budget_holds_from_then_on(purse: Purse) -> None:
+    async with open_stage() as stage:
+        await purse.play(stage, Budget(turns=0))
+        assert "avatar.raise_budget(Budget(turns=…))" in await purse.may_run(1)
+        await purse.at.ask(RaiseBudget(Budget(turns=1)))
+        assert await purse.may_run(2) == ""
+
+
+async def test_a_money_budget_that_cannot_stop_the_agent_says_so_once(purse: Purse) -> None:
+    async with open_stage() as stage:
+        await purse.play(stage, Budget(cost_usd=1))
+        for turn in (1, 2):
+            await purse.may_run(turn)
+            await purse.at.tell(Spent(turn, Usage(input_tokens=1000)))
+            await purse.at.ask(Settle(turn, Outcome.COMPLETED))
+        [warning] = purse.warnings()
+        assert "cannot stop this agent" in warning
+        assert "`prices`" in warning
+
+
+async def test_an_interrupted_turn_without_a_cost_is_no_reason_to_complain(purse: Purse) -> None:
+    async with open_stage() as stage:
+        await purse.play(stage, Budget(cost_usd=1))
+        await purse.may_run(1)
+        await purse.at.ask(Settle(1, Outcome.CANCELLED))
+        assert purse.warnings() == []

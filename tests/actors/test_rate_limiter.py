@@ -6,14 +6,19 @@ import trio
 from trio.testing import MockClock
 
 from avatar_actors.actors.rate_limiter import rate_limiter
-from avatar_actors.messages import Acquire, GiveBack, LimiterMessage
+from avatar_actors.events import DiagnosticEvent
+from avatar_actors.limit_messages import Acquire, GiveBack, LimiterMessage
+from avatar_actors.messages import Happened, TrackerMessage
 from avatar_actors.settings import RateLimit
 from supervisors import Address
-from tests.actors.stage import Stage, open_stage
+from tests.actors.stage import Ear, Stage, open_stage
 
 
-async def play_limiter(stage: Stage, limit: RateLimit | None) -> Address[LimiterMessage]:
-    return await stage.play("limiter", partial(rate_limiter, limit=limit))
+async def play_limiter(
+    stage: Stage, limit: RateLimit | None, ear: Ear[TrackerMessage] | None = None
+) -> Address[LimiterMessage]:
+    tracker = await stage.play("tracker", ear or Ear[TrackerMessage]())
+    return await stage.play("limiter", partial(rate_limiter, limit=limit, tracker=tracker))
 
 
 class Waiters:
@@ -92,3 +97,24 @@ async def test_without_a_limit_nobody_waits(autojump_clock: MockClock) -> None:
         for ticket in range(1000):
             await waiters.wait(ticket)
         assert {when for _, when in waiters.through} == {0.0}
+
+
+async def test_who_has_to_wait_is_told_how_long_and_nobody_else(autojump_clock: MockClock) -> None:
+    tracker = Ear[TrackerMessage]()
+    async with open_stage() as stage:
+        waiters = Waiters(await play_limiter(stage, RateLimit(60, burst=1), tracker))
+        async with trio.open_nursery() as nursery:
+            for ticket in (7, 8, 9):
+                nursery.start_soon(waiters.wait, ticket)
+                await stage.rest()
+    told = [
+        (each.turn_id, event.message)
+        for each in tracker.heard
+        if isinstance(each, Happened)
+        for event in each.events
+        if isinstance(event, DiagnosticEvent)
+    ]
+    assert told == [
+        (8, "the prompt waits 1 s for the rate limit"),
+        (9, "the prompt waits 2 s for the rate limit"),
+    ]

@@ -9,6 +9,7 @@ from trio.testing import MockClock
 from avatar_actors import messages
 from avatar_actors.actors.turn_queue import turn_queue
 from avatar_actors.events import TurnEndedEvent
+from avatar_actors.limit_messages import BudgetMessage, GiveBack, LimiterMessage
 from avatar_actors.messages import TurnEnding
 from avatar_actors.session_messages import (
     BridgeMessage,
@@ -51,15 +52,15 @@ class Scene:
     def __init__(self) -> None:
         self.agent = Agent()
         self.tracker = Ear[messages.TrackerMessage](EndTurn=TurnEndedEvent(), WasSent=True)
-        self.limiter = Ear[messages.LimiterMessage]()
-        self.limiter_at: Address[messages.LimiterMessage]
+        self.limiter = Ear[LimiterMessage]()
+        self.limiter_at: Address[LimiterMessage]
         self.tracker_at: Address[messages.TrackerMessage]
         self.at: Address[messages.TurnMessage]
 
     async def play(self, stage: Stage) -> None:
         self.tracker_at = await stage.play("tracker", self.tracker, room=1)
         self.limiter_at = await stage.play("limiter", self.limiter)
-        budget = Ear[messages.BudgetMessage](MayRun="", TotalSpent=Usage())
+        budget = Ear[BudgetMessage](MayRun="", TotalSpent=Usage())
         links = Links(
             tracker=self.tracker_at,
             budget=await stage.play("budget", budget),
@@ -140,7 +141,7 @@ async def test_an_interrupt_at_the_rate_limiter_sends_nothing(scene: Scene) -> N
             assert scene.ends() == {1: Outcome.CANCELLED}
         await stage.rest()
         assert scene.agent.prompts == []
-        assert messages.GiveBack(1) in scene.limiter.heard
+        assert GiveBack(1) in scene.limiter.heard
 
 
 async def test_an_interrupt_while_the_tracker_is_busy_is_not_forgotten(scene: Scene) -> None:

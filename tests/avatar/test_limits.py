@@ -1,75 +1,14 @@
-"""The pure limits: the ledger of the budget, the token bucket, the rules about tools."""
+"""The pure limits: the token bucket, the rules about tools."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.actors.budget_keeper import Ledger
 from avatar_actors.actors.gatekeeper import Rules
 from avatar_actors.actors.rate_limiter import TokenBucket
-from avatar_actors.settings import Budget, PermissionMode, RateLimit
+from avatar_actors.settings import PermissionMode, RateLimit
 from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import Permit, Usage
-
-
-def used(cost: float | None = None, tokens: int = 0) -> Usage:
-    return Usage(cost_usd=cost, output_tokens=tokens)
-
-
-def test_reports_of_one_turn_replace_each_other_and_turns_add_up() -> None:
-    ledger = Ledger(Budget())
-    ledger.begin(1)
-    ledger.report(1, used(0.1, 10))
-    ledger.report(1, used(0.25, 30))
-    ledger.begin(2)
-    ledger.report(2, used(0.5, 5))
-    assert ledger.total() == used(0.75, 35)
-
-
-def test_what_comes_outside_of_a_turn_adds_up() -> None:
-    ledger = Ledger(Budget())
-    ledger.report(0, used(0.25))
-    ledger.report(0, used(0.25))
-    ledger.begin(1)
-    ledger.report(1, used(0.5))
-    ledger.report(0, used(0.25))
-    assert ledger.total().cost_usd == 1.25
-
-
-def test_a_cost_that_nobody_said_stays_unknown() -> None:
-    ledger = Ledger(Budget(cost_usd=1))
-    ledger.begin(1)
-    ledger.report(1, used(None, 10))
-    assert ledger.total().cost_usd is None
-    assert ledger.refusal() == ""
-
-
-@pytest.mark.parametrize(
-    ("budget", "words"),
-    [
-        (Budget(cost_usd=1), "1 USD"),
-        (Budget(tokens=100), "100 tokens"),
-        (Budget(turns=1), "1 turn"),
-        (Budget(cost_usd=0), "0 USD"),
-        (Budget(tokens=0), "0 tokens"),
-        (Budget(turns=0), "0 turn"),
-        (Budget(cost_usd=1000, tokens=100), "100 tokens"),
-    ],
-)
-def test_a_limit_that_is_reached_refuses_the_next_turn(budget: Budget, words: str) -> None:
-    ledger = Ledger(budget)
-    ledger.begin(1)
-    ledger.report(1, used(1.0, 100))
-    assert ledger.refusal().startswith(f"the budget of {words}")
-    assert ledger.refusal().endswith("is used up")
-
-
-def test_without_limits_nothing_is_refused() -> None:
-    ledger = Ledger(Budget())
-    for turn in range(1, 100):
-        ledger.begin(turn)
-        ledger.report(turn, used(1e9, 10**12))
-    assert (ledger.refusal(), ledger.fill()[0]) == ("", 0.0)
+from avatar_actors.types import Permit
 
 
 @given(

@@ -20,12 +20,15 @@ from avatar_actors import (
     HealthStatus,
     McpServer,
     Outcome,
+    Price,
     ProviderCapabilities,
     Restarts,
+    Retry,
     Runtime,
     StallVerdict,
     StoredSession,
     Timeouts,
+    ToolCall,
     Turn,
     Usage,
     WhileBusy,
@@ -35,8 +38,8 @@ from tests.docs.test_snippets import FENCE, ROOT
 
 FOLDER = ROOT / "docs" / "avatars"
 DATA = (
-    *(AvatarSettings, Budget, McpServer, Restarts, Timeouts),
-    *(BridgeResponse, HealthStatus, ProviderCapabilities, StoredSession, Usage),
+    *(AvatarSettings, Budget, McpServer, Price, Restarts, Retry, Timeouts),
+    *(BridgeResponse, HealthStatus, ProviderCapabilities, StoredSession, ToolCall, Usage),
 )
 WORD = re.compile(r"`([^`]+)`")
 

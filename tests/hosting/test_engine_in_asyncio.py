@@ -220,8 +220,7 @@ def test_two_loops_use_one_engine_at_once(engines: Engines) -> None:
             right.append(answer.content == f"{name} {number}")
 
     threads = [
-        threading.Thread(target=lambda n=name: asyncio.run(main(n)))  # type: ignore[misc]
-        for name in ("one", "two")
+        threading.Thread(target=lambda n=name: asyncio.run(main(n))) for name in ("one", "two")
     ]
     for thread in threads:
         thread.start()

@@ -1,5 +1,6 @@
 import asyncio
 import os
+import queue
 import signal
 import threading
 import time
@@ -11,6 +12,7 @@ from avatar_actors import (
     AvatarDown,
     AvatarEngine,
     AvatarError,
+    BridgeResponse,
     BridgeState,
     Outcome,
     PermissionEvent,
@@ -112,45 +114,35 @@ def test_error_of_the_start_comes_out_of_the_stream(engines: Engines) -> None:
 
 
 def test_prompt_without_waiting_calls_back_once(engines: Engines) -> None:
-    engine, answers = engines.make(), list[str]()
-    called = threading.Event()
-
-    def call_back(answer: object) -> None:
-        answers.append(str(answer))
-        called.set()
-
-    handle = engine.chat_async("6*7", call_back)
+    engine = engines.make()
+    answers: queue.SimpleQueue[BridgeResponse] = queue.SimpleQueue()
+    handle = engine.chat_async("6*7", answers.put)
     assert handle.result(PATIENCE).content == "42"
     assert handle.done
-    assert called.wait(PATIENCE)
-    assert len(answers) == 1
+    assert answers.get(timeout=PATIENCE).content == "42"
+    assert answers.empty()
 
 
 def test_prompt_without_waiting_can_be_cancelled(engines: Engines) -> None:
     engine, ear = engines.make(), Ear()
     engine.on(TextEvent, ear)
-    outcomes: list[Outcome] = []
-    called = threading.Event()
-    handle = engine.chat_async(
-        script({"say": "here"}, {"wait": 1000}),
-        lambda answer: (outcomes.append(answer.outcome), called.set()),
-    )
+    answers: queue.SimpleQueue[BridgeResponse] = queue.SimpleQueue()
+    handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}), answers.put)
     ear.until(bool)
     with pytest.raises(TimeoutError):
         handle.result(0.01)
     handle.cancel()
     assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
-    assert called.wait(PATIENCE)
-    assert outcomes == [Outcome.CANCELLED]
+    assert answers.get(timeout=PATIENCE).outcome is Outcome.CANCELLED
+    assert answers.empty()
     assert engine.chat_sync("1+1").content == "2"
 
 
 def test_callback_hears_of_a_start_that_failed(engines: Engines) -> None:
-    engine, errors = engines.make(executable="no-such-python"), list[str]()
-    called = threading.Event()
-    engine.chat_async("hello", lambda answer: (errors.append(answer.error), called.set()))
-    assert called.wait(PATIENCE)
-    assert "no-such-python" in errors[0]
+    engine = engines.make(executable="no-such-python")
+    answers: queue.SimpleQueue[BridgeResponse] = queue.SimpleQueue()
+    engine.chat_async("hello", answers.put)
+    assert "no-such-python" in answers.get(timeout=PATIENCE).error
 
 
 def test_interrupt_from_another_thread_ends_the_turn(engines: Engines) -> None:

@@ -91,4 +91,4 @@ def test_waiting_in_the_runtime_thread_is_refused() -> None:
 
 def test_wrong_option_is_told_at_the_start() -> None:
     with leaving_nothing(), pytest.raises((TypeError, ValueError)):
-        RuntimeThread(max_avatars="many").start_sync()  # type: ignore[typeddict-item]
+        RuntimeThread(max_avatars="many").start_sync()  # type: ignore[arg-type]

@@ -7,9 +7,11 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from avatar_actors.actors.rate_limiter import rate_limiter
-from avatar_actors.messages import Acquire, GiveBack, LimiterMessage
+from avatar_actors.limit_messages import Acquire, GiveBack, LimiterMessage
+from avatar_actors.messages import TrackerMessage
 from avatar_actors.settings import RateLimit
 from supervisors import Address, ChildSpec, open_supervisor
+from tests.actors.stage import Ear
 
 A_SECOND_EACH = RateLimit(per_minute=60, burst=1)
 
@@ -31,7 +33,8 @@ async def serve_ten(cancelled: set[int], after: float) -> tuple[list[int], float
     """Who was served, in which order, and how long that took."""
     served: list[int] = []
     async with open_supervisor("test") as supervisor:
-        limiting = partial(rate_limiter, limit=A_SECOND_EACH)
+        tracker = await supervisor.start(ChildSpec("tracker", Ear[TrackerMessage]()))
+        limiting = partial(rate_limiter, limit=A_SECOND_EACH, tracker=tracker)
         limiter = await supervisor.start(ChildSpec("limiter", limiting))
         start = trio.current_time()
         scopes = [trio.CancelScope() for _ in range(10)]

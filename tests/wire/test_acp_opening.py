@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from avatar_actors import __version__
-from avatar_actors.types import Attachment, Continuity, McpServer, Outcome
+from avatar_actors.attachment import Attachment
+from avatar_actors.types import Continuity, McpServer, Outcome
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.commands import Open, Prompt

@@ -6,7 +6,8 @@ import pytest
 from acp import schema
 from pydantic import BaseModel
 
-from avatar_actors.types import Attachment, McpServer, Permit
+from avatar_actors.attachment import Attachment
+from avatar_actors.types import McpServer, Permit
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.commands import (

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from avatar_actors.attachment import Attachment
 from avatar_actors.events import DiagnosticEvent, UnrecognisedEvent
-from avatar_actors.types import Attachment, Continuity, Outcome, Permit, Usage
+from avatar_actors.types import Continuity, Outcome, Permit, Usage
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,
@@ -76,7 +77,7 @@ THINK = [
     "renamed 3cb48b90",
     "session gemini-2.5-pro",
     "text Answer after thinking.",
-    "cost 900+20",
+    "cost 900+27",
     DONE,
 ]
 RESUME = [
@@ -107,11 +108,11 @@ def test_an_api_error_fails_the_turn_with_its_words() -> None:
     assert digest(facts)[-1].startswith("over 1 failed  [API Error: ")
 
 
-def test_thoughts_count_only_as_tokens() -> None:
+def test_thoughts_count_as_tokens_of_the_output() -> None:
     over = in_turn().receive(recorded("think") + ended())[-1]
     assert isinstance(over, TurnOver)
     assert over.usage == Usage(
-        input_tokens=900, output_tokens=20, cached_tokens=100, reasoning_tokens=7
+        input_tokens=900, output_tokens=27, cached_tokens=100, reasoning_tokens=7
     )
 
 

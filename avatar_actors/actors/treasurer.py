@@ -1,0 +1,101 @@
+"""The treasurer: the budget of the whole runtime, which all its avatars share."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from avatar_actors.events import DiagnosticEvent
+from avatar_actors.ledger import Ledger
+from avatar_actors.limit_messages import (
+    Charge,
+    CloseAccount,
+    RaiseBudget,
+    Release,
+    Reserve,
+    TotalSpent,
+    TreasurerMessage,
+)
+from avatar_actors.messages import HubMessage, Interrupt, Publish, TurnMessage
+from avatar_actors.settings import Budget
+from avatar_actors.types import Level, Outcome, Usage
+from supervisors import Address, Inbox, MailboxFull
+
+
+async def treasurer(inbox: Inbox[TreasurerMessage], budget: Budget) -> None:
+    """Refuses a turn that the runtime's budget does not cover; used up, it ends those in flight."""
+    books = _Books(budget)
+    async for message in inbox:
+        match message:
+            case Reserve():
+                inbox.reply(message, books.why_not(message))
+            case Charge():
+                await books.charge(message)
+            case Release():
+                await books.release(message)
+            case CloseAccount(hub):
+                books.close(hub)
+            case RaiseBudget(new):
+                books.ledger.raise_to(new)
+                inbox.reply(message, None)
+            case TotalSpent():
+                inbox.reply(message, books.ledger.total())
+
+
+class _Books:
+    def __init__(self, budget: Budget) -> None:
+        self.ledger = Ledger(budget, "runtime")
+        self._in_flight: dict[tuple[Address[HubMessage], int], Address[TurnMessage]] = {}
+        # Whose agent is known to tell no money.
+        self._accounts: dict[Address[HubMessage], bool] = {}
+
+    def why_not(self, ask: Reserve) -> str:
+        self._accounts.setdefault(ask.hub, False)
+        refusal = self.ledger.refusal()
+        if not refusal:
+            call = ask.hub, ask.turn_id
+            self.ledger.open(call)
+            self._in_flight[call] = ask.turn_queue
+        return refusal
+
+    async def charge(self, charge: Charge) -> None:
+        self.ledger.report(_call(charge.hub, charge.turn_id), charge.usage)
+        await self._warn(self.ledger.warnings())
+        overrun = self.ledger.overrun()
+        for (_, turn_id), queue in self._in_flight.items() if overrun else ():
+            # As the budget keeper: never wait for a queue, the next report says it again.
+            with suppress(MailboxFull):
+                queue.tell_nowait(Interrupt(turn_id, Outcome.OVER_BUDGET, overrun))
+
+    async def release(self, release: Release) -> None:
+        used = self._settle(release.hub, release.turn_id)
+        await self._warn(self.ledger.warnings())
+        is_new = self._accounts.get(release.hub) is False
+        if used is not None and is_new and release.outcome is Outcome.COMPLETED:
+            blind_spot = self.ledger.blind_spot(used)
+            self._accounts[release.hub] = bool(blind_spot)
+            if blind_spot:
+                await release.hub.tell(Publish(0, [_warning(blind_spot)]))
+
+    def close(self, hub: Address[HubMessage]) -> None:
+        for owner, turn_id in list(self._in_flight):
+            if owner == hub:
+                self._settle(hub, turn_id)
+        self._accounts.pop(hub, None)
+
+    def _settle(self, hub: Address[HubMessage], turn_id: int) -> Usage | None:
+        self._in_flight.pop((hub, turn_id), None)
+        return self.ledger.settle((hub, turn_id))
+
+    async def _warn(self, notes: list[str]) -> None:
+        if notes:
+            for hub in self._accounts:
+                # Of no turn: it may be over for that avatar before this is heard.
+                await hub.tell(Publish(0, [_warning(note) for note in notes]))
+
+
+def _call(hub: Address[HubMessage], turn_id: int) -> tuple[Address[HubMessage], int] | None:
+    return (hub, turn_id) if turn_id else None
+
+
+def _warning(note: str) -> DiagnosticEvent:
+    return DiagnosticEvent(message=note, level=Level.WARNING, source="budget")
