@@ -291,3 +291,10 @@ class HealthStatus(Struct, frozen=True, kw_only=True):
     def is_healthy(self) -> bool:
         """Whether a prompt would be taken now or after those that wait."""
         return self.state in {BridgeState.READY, BridgeState.BUSY}
+
+    healthy = is_healthy
+
+    @property
+    def total_cost_usd(self) -> float:
+        """What is known to have been spent."""
+        return self.total.cost_usd or 0.0

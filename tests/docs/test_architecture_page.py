@@ -28,6 +28,7 @@ def present(folder: str) -> list[str]:
         "supervisors",
         "avatar_actors",
         "avatar_actors/actors",
+        "avatar_actors/hosting",
         "avatar_actors/processes",
         "avatar_actors/providers",
         "avatar_actors/warden",

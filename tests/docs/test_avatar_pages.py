@@ -10,14 +10,18 @@ import pytest
 import avatar_actors
 from avatar_actors import (
     Avatar,
+    AvatarEngine,
     AvatarEvent,
     AvatarSettings,
     BridgeResponse,
     Budget,
     CancelResult,
+    ChatHandle,
     Continuity,
+    EventEmitter,
     EventStream,
     HealthStatus,
+    HostStream,
     McpServer,
     Outcome,
     Price,
@@ -25,6 +29,7 @@ from avatar_actors import (
     Restarts,
     Retry,
     Runtime,
+    RuntimeThread,
     StallVerdict,
     StoredSession,
     Timeouts,
@@ -84,7 +89,11 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert sorted(set(avatar_actors.__all__) - named(page("reference"))) == []
 
 
-@pytest.mark.parametrize("kind", [Avatar, Turn, Runtime, EventStream])
+@pytest.mark.parametrize(
+    "kind",
+    [Avatar, Turn, Runtime, EventStream]
+    + [AvatarEngine, ChatHandle, EventEmitter, HostStream, RuntimeThread],
+)
 def test_every_public_method_is_in_the_reference(kind: type) -> None:
     for_the_hub = {"push", "close"} if kind is EventStream else set[str]()
     public = {name for name in vars(kind) if not name.startswith("_")} - for_the_hub
