@@ -19,6 +19,7 @@ OPTIONS: Final = ("adapter", "approval_mode", "auth", "project_docs", "sandbox_m
 ADAPTERS: Final = ("acp", "zed")
 SANDBOX_MODES: Final = ("read-only", "workspace-write", "danger-full-access")
 APPROVAL_MODES: Final = ("untrusted", "on-request", "on-failure", "never")
+AUTH_METHODS: Final = ("chatgpt", "codex-api-key", "openai-api-key", "api-key")
 
 # Read-only is the mode that asks the host before each edit. The default of 2.6.0, `agent`, has a
 # model decide about what is asked.
@@ -62,7 +63,8 @@ def codex_profile(settings: AvatarSettings) -> AcpProfile:
 
 
 def _adapter(settings: AvatarSettings) -> str:
-    return choice(settings, "adapter", ADAPTERS, "acp")
+    is_zed = any(word.startswith("@zed-industries/") for word in settings.args)  # by npx
+    return choice(settings, "adapter", ADAPTERS, "zed" if is_zed else "acp")
 
 
 def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
@@ -71,7 +73,8 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     # The host project's AGENTS.md is for people's own Codex; 0.137.0 and 0.166.0 would read it.
     is_read = choice(settings, "project_docs", ("false", "true"), "false") == "true"
     config = wished if is_read else {"project_doc_max_bytes": 0, **wished}
-    argv = [settings.executable or "codex-acp"]
+    # The arguments come first: `npx` wants the package's name before the package's flags.
+    argv = [settings.executable or "codex-acp", *settings.args]
     env = {"TMPDIR": str(place.private_dir), "NO_BROWSER": "1"}
     files: dict[str, str] = {}
     if adapter == "zed":
@@ -88,7 +91,7 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         # It must exist; an empty config.toml makes it so.
         files[f"{HOME}/config.toml"] = ""
         env["CODEX_HOME"] = str(place.private_dir / HOME)
-    return LaunchPlan(argv=(*argv, *settings.args), env=env, files=files)
+    return LaunchPlan(argv=tuple(argv), env=env, files=files)
 
 
 def _config(settings: AvatarSettings) -> JsonObject:

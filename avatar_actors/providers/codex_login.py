@@ -18,7 +18,9 @@ KEY_METHODS: Final = {
 def auth_method(settings: AvatarSettings, adapter: str) -> str:
     """The method to try: the one of the option `auth`, or that of a key in `env`; else none."""
     if "auth" in settings.options:
-        return settings.options["auth"]
+        method = settings.options["auth"]
+        is_key = adapter == "acp" and method in KEY_METHODS.values()
+        return "api-key" if is_key else method
     for (each, name), method in KEY_METHODS.items():
         if each == adapter and settings.env.get(name):
             return method

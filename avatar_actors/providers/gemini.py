@@ -19,7 +19,7 @@ from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.wire import Wire
 
-OPTIONS: Final = ("acp_flag", "files", "headless", "trust_workspace", *GENERATION)
+OPTIONS: Final = ("acp_flag", "auth_method", "files", "headless", "trust_workspace", *GENERATION)
 YES_OR_NO: Final = ("false", "true")
 
 HOME: Final = "gemini-home"
@@ -79,7 +79,9 @@ def _wire(settings: AvatarSettings) -> Wire:
     # file", whatever the answer. What it does not read through us it reads by itself.
     is_host = choice(settings, "files", ("agent", "host"), "agent") == "host"
     files = FilesOffered.WRITE if is_host else FilesOffered.NONE
-    return AcpWire(gemini_profile(settings.permissions, files), settings.max_line)
+    profile = gemini_profile(settings.permissions, files)
+    method = settings.options.get("auth_method", "")
+    return AcpWire(msgspec.structs.replace(profile, auth_method=method), settings.max_line)
 
 
 def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:

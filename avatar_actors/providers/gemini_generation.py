@@ -7,11 +7,14 @@ from typing import Final
 import msgspec
 
 from avatar_actors.errors import SettingsError
-from avatar_actors.providers.options import number
+from avatar_actors.providers.options import choice, number
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.types import JsonObject
 
-GENERATION: Final = ("temperature", "top_k", "top_p", "thinking_budget", "thinking_level")
+GENERATION: Final = (
+    "include_thoughts", "max_output_tokens", "temperature", "thinking_budget", "thinking_level",
+    "top_k", "top_p",
+)  # fmt: skip
 
 
 def generation_settings(settings: AvatarSettings) -> str:
@@ -23,13 +26,16 @@ def generation_settings(settings: AvatarSettings) -> str:
     config: JsonObject = {"temperature": 1.0 if temperature is None else temperature}
     config |= {"topP": number(options, "top_p")} if "top_p" in options else {}
     config |= {"topK": number(options, "top_k")} if "top_k" in options else {}
+    if "max_output_tokens" in options:
+        config["maxOutputTokens"] = number(options, "max_output_tokens")
     thinking: JsonObject = {}
     if "thinking_budget" in options:
         thinking["thinkingBudget"] = number(options, "thinking_budget")
     if "thinking_level" in options:
         thinking["thinkingLevel"] = options["thinking_level"].upper()
-    if thinking:
-        config["thinkingConfig"] = {"includeThoughts": True, **thinking}
+    if thinking or "include_thoughts" in options:
+        told = choice(settings, "include_thoughts", ("false", "true"), "true") == "true"
+        config["thinkingConfig"] = {"includeThoughts": told, **thinking}
     override = {
         "match": {"model": settings.model},
         "modelConfig": {"generateContentConfig": config},

@@ -9,6 +9,7 @@ from typing import Final
 from avatar_actors.errors import SettingsError
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.tool_policy import ToolPolicy
 from avatar_actors.wire.gemini import GeminiHeadlessWire
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -43,7 +44,10 @@ def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         raise SettingsError(f"headless gemini has no option {unknown[0]!r}; there is: headless")
     if settings.mcp_servers:
         raise SettingsError("headless gemini takes no MCP servers; leave out the option headless")
-    mode = ("--approval-mode", settings.mode) if settings.mode else MODES[settings.permissions]
+    if settings.tools != ToolPolicy():
+        raise SettingsError("headless gemini asks nobody, so no tool policy can hold")
+    named = settings.mode.replace("autoEdit", "auto_edit")  # its name over ACP
+    mode = ("--approval-mode", named) if named else MODES[settings.permissions]
     model = ("-m", settings.model) if settings.model else ()
     gemini = (settings.executable or "gemini", *settings.args)
     python = (sys.executable, "-I", "-S", "-c", SHIM, "--session-id", place.session_id, "--")

@@ -126,3 +126,28 @@ def test_system_prompt_of_the_protocols_adapter_goes_by_the_session() -> None:
 def test_settings_that_cannot_work_are_refused(settings: dict[str, Any], words: str) -> None:
     with pytest.raises(SettingsError, match=words):
         plan(**settings)
+
+
+def test_adapter_may_be_run_by_npx() -> None:
+    made = plan(executable="npx", args=("@zed-industries/codex-acp",), model="gpt-5.4")
+    assert made.argv[:3] == ("npx", "@zed-industries/codex-acp", "-c")
+    assert 'model="gpt-5.4"' in made.argv
+    own = plan(executable="npx", args=("@agentclientprotocol/codex-acp",), model="gpt-5.4")
+    assert own.argv == ("npx", "@agentclientprotocol/codex-acp")
+    assert "CODEX_CONFIG" in own.env
+
+
+@pytest.mark.parametrize(
+    ("options", "method", "tried"),
+    [
+        ({}, "openai-api-key", "api-key"),
+        ({}, "codex-api-key", "api-key"),
+        ({}, "chatgpt", "chatgpt"),
+        (ZED, "openai-api-key", "openai-api-key"),
+    ],
+)
+def test_words_for_a_login_are_those_of_either_adapter(
+    options: dict[str, str], method: str, tried: str
+) -> None:
+    settings = AvatarSettings(options={**options, "auth": method})
+    assert codex_profile(settings).auth_method == tried

@@ -9,6 +9,7 @@ from avatar_actors.errors import SettingsError
 from avatar_actors.providers.gemini_headless import gemini_headless_provider
 from avatar_actors.providers.provider import LaunchPlan, Place
 from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.tool_policy import ToolPolicy
 from avatar_actors.types import McpServer
 from avatar_actors.wire.gemini import GeminiHeadlessWire
 
@@ -33,6 +34,7 @@ def test_only_the_unrestricted_mode_has_tools_that_need_approval() -> None:
     argv = launch(AvatarSettings(permissions=PermissionMode.UNRESTRICTED)).argv
     assert argv[-2:] == ("--yolo", "--skip-trust")
     assert launch(AvatarSettings(mode="auto_edit")).argv[-2:] == ("--approval-mode", "auto_edit")
+    assert launch(AvatarSettings(mode="autoEdit")).argv[-2:] == ("--approval-mode", "auto_edit")
 
 
 def test_the_system_prompt_is_a_private_file() -> None:
@@ -45,6 +47,8 @@ def test_the_system_prompt_is_a_private_file() -> None:
 def test_what_this_mode_cannot_do_is_refused() -> None:
     with pytest.raises(SettingsError, match="MCP"):
         launch(AvatarSettings(mcp_servers=(McpServer(name="x", command="y"),)))
+    with pytest.raises(SettingsError, match="no tool policy can hold"):
+        launch(AvatarSettings(tools=ToolPolicy(deny=("x",))))
     with pytest.raises(SettingsError, match="'top_k'"):
         launch(AvatarSettings(options={"top_k": "3"}))
 

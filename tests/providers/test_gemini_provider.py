@@ -112,3 +112,25 @@ def test_wire_is_acp_and_never_offers_to_read_files(permissions: PermissionMode)
     hello = json.loads(wire.data_to_send())
     files = hello["params"]["clientCapabilities"]["fs"]
     assert files == {"readTextFile": False, "writeTextFile": True}
+
+
+def test_thoughts_and_the_length_of_answers_can_be_limited() -> None:
+    options = {"include_thoughts": "false", "max_output_tokens": "99"}
+    [text] = plan(model="m", options=options).files.values()
+    [override] = json.loads(text)["modelConfigs"]["overrides"]
+    assert override["modelConfig"]["generateContentConfig"] == {
+        "temperature": 1.0,
+        "maxOutputTokens": 99,
+        "thinkingConfig": {"includeThoughts": False},
+    }
+
+
+def test_login_method_is_tried_when_the_agent_wants_one() -> None:
+    settings = AvatarSettings(options={"auth_method": "gemini-api-key"})
+    wire = gemini_provider().wire(settings)
+    wire.command(Open(cwd="/"))
+    wire.receive(b'{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}\n')
+    wire.receive(b'{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"log in"}}\n')
+    sent = [json.loads(line) for line in wire.data_to_send().splitlines()]
+    assert sent[-1]["method"] == "authenticate"
+    assert sent[-1]["params"] == {"methodId": "gemini-api-key"}
