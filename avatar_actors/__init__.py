@@ -44,10 +44,11 @@ if TYPE_CHECKING:
     from avatar_actors.events import UnrecognisedEvent
     from avatar_actors.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin
     from avatar_actors.errors import AgentNotFound, AgentNotReady, AgentRefused, AvatarDown
-    from avatar_actors.errors import AvatarError, AvatarStartError, ResumeRefused, SettingsError
-    from avatar_actors.errors import UnknownRequest, Unsupported, WireBroken
+    from avatar_actors.errors import AvatarError, AvatarStartError, ConfigError, ResumeRefused
+    from avatar_actors.errors import SettingsError, UnknownRequest, Unsupported, WireBroken
     from avatar_actors.providers.provider import LaunchPlan, Place, Provider
     from avatar_actors.providers.acp import acp_provider
+    from avatar_actors.config import AvatarConfig, config_schema, find_config
     # fmt: on
 
 __version__ = "0.3.0"
@@ -57,29 +58,30 @@ _ROOMS = (
     "runtime", "handle", "turn", "subscription", "settings", "host_settings", "tool_policy",
     "types", "events", "errors", "providers.provider", "providers.acp", "engine", "engine_options",
     "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
-    "hosting.runtime_thread", "hosting.signals", "attachment", "prices", "response",
+    "hosting.runtime_thread", "hosting.signals", "attachment", "prices", "response", "config",
 )  # fmt: skip
 
 # fmt: off
 __all__ = [
     "ActivityEvent", "ActivityStatus", "AgentDeaf", "AgentDied", "AgentError", "AgentNeedsLogin",
     "AgentNotFound", "AgentNotReady", "AgentRefused", "AnswerDetails", "Attachment", "Avatar",
-    "AvatarDown", "AvatarEngine", "AvatarError", "AvatarEvent", "AvatarOptions", "AvatarSettings",
-    "AvatarStartError", "BridgeResponse", "BridgeState", "Budget", "CancelResult", "ChatHandle",
-    "Choice", "ContextEvent", "Continuity", "ContinuityEvent", "CostEvent", "CostSource",
-    "DiagnosticEvent", "Dispatcher", "EngineOptions", "EngineState", "EngineStateEvent",
-    "ErrorEvent", "Escalation", "EventEmitter", "EventStream", "EventsLostEvent", "HealthStatus",
-    "HostStream", "LaunchPlan", "Level", "LogSettings", "McpServer", "Message", "MetricsKind",
-    "MetricsSettings", "Outcome", "PRICES", "PRICES_AS_OF", "PermissionClosedEvent",
-    "PermissionEvent", "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry",
-    "PlanEvent", "Price", "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType",
-    "RateLimit", "Restarts", "ResumeRefused", "Retry", "RetryEvent", "Runtime", "RuntimeOptions",
-    "RuntimeThread", "SessionInfoEvent", "SettingsError", "StallEvent", "StallVerdict",
-    "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent", "ThinkingEvent",
-    "ThinkingPhase", "Timeouts", "ToolCall", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn",
-    "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported",
-    "Usage", "WhileBusy", "WireBroken", "__version__", "acp_provider", "open_avatar",
-    "open_runtime", "stop_on_signals",
+    "AvatarConfig", "AvatarDown", "AvatarEngine", "AvatarError", "AvatarEvent", "AvatarOptions",
+    "AvatarSettings", "AvatarStartError", "BridgeResponse", "BridgeState", "Budget",
+    "CancelResult", "ChatHandle", "Choice", "ConfigError", "ContextEvent", "Continuity",
+    "ContinuityEvent", "CostEvent", "CostSource", "DiagnosticEvent", "Dispatcher", "EngineOptions",
+    "EngineState", "EngineStateEvent", "ErrorEvent", "Escalation", "EventEmitter", "EventStream",
+    "EventsLostEvent", "HealthStatus", "HostStream", "LaunchPlan", "Level", "LogSettings",
+    "McpServer", "Message", "MetricsKind", "MetricsSettings", "Outcome", "PRICES", "PRICES_AS_OF",
+    "PermissionClosedEvent", "PermissionEvent", "PermissionMode", "PermissionOption", "Permit",
+    "Place", "PlanEntry", "PlanEvent", "Price", "PromptOptions", "Provider",
+    "ProviderCapabilities", "ProviderType", "RateLimit", "Restarts", "ResumeRefused", "Retry",
+    "RetryEvent", "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent",
+    "SettingsError", "StallEvent", "StallVerdict", "StateEvent", "StoredSession",
+    "SupervisionEvent", "TextEvent", "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall",
+    "ToolEvent", "ToolPolicy", "ToolStatus", "Turn", "TurnEndedEvent", "TurnStartedEvent",
+    "UnknownRequest", "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy", "WireBroken",
+    "__version__", "acp_provider", "config_schema", "find_config", "open_avatar", "open_runtime",
+    "stop_on_signals",
 ]
 # fmt: on
 

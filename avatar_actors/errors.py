@@ -2,6 +2,7 @@
 
 AvatarError
 ├─ SettingsError             the host's: a setting that cannot work
+│  └─ ConfigError            one of a configuration file; `file`, `line` and `key` say where
 ├─ AvatarStartError          the avatar could not start; `advice` says what to do
 │  ├─ AgentNotFound          the executable is missing or cannot be run
 │  ├─ AgentNeedsLogin        the agent wants authentication first
@@ -26,6 +27,16 @@ class AvatarError(Exception):
 
 class SettingsError(AvatarError, ValueError):
     """A setting that cannot work."""
+
+
+class ConfigError(SettingsError):
+    """A configuration that cannot work, in one line; `line` is 0 where there is none."""
+
+    def __init__(self, problem: str, file: str, line: int = 0, key: str = "") -> None:
+        where = f"{file}:{line}" if line else file
+        text = ": ".join(part for part in (where, key, problem) if part)
+        super().__init__(" ".join(text.split()))
+        self.problem, self.file, self.line, self.key = problem, file, line, key
 
 
 class AvatarStartError(AvatarError):

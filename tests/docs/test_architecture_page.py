@@ -29,6 +29,7 @@ def present(folder: str) -> list[str]:
         "avatar_actors",
         "avatar_actors/actors",
         "avatar_actors/hosting",
+        "avatar_actors/configuration",
         "avatar_actors/processes",
         "avatar_actors/providers",
         "avatar_actors/warden",

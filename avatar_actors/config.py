@@ -1,0 +1,107 @@
+"""The configuration of a program with avatars: from a YAML file and the environment to settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from avatar_actors.configuration.environment import overlaid
+from avatar_actors.configuration.kinds import nearest
+from avatar_actors.configuration.loading import translated
+from avatar_actors.configuration.nodes import Block, Node, Scalar, Source, Spot, shown
+from avatar_actors.configuration.schema import config_schema
+from avatar_actors.configuration.search import read_text, search
+from avatar_actors.errors import SettingsError
+from avatar_actors.host_settings import RuntimeOptions
+from avatar_actors.providers.provider import Provider
+from avatar_actors.settings import AvatarOptions
+
+__all__ = ["AvatarConfig", "config_schema", "find_config"]
+
+
+class AvatarConfig(Struct, frozen=True, kw_only=True):
+    """What a configuration says: the chosen provider, and settings for each that there is.
+
+    `source` is the file, empty if none was found. `providers` are the agents of one's own.
+    `sections` has, for every provider, the keyword arguments of `open_avatar`; `runtime` is those
+    of `open_runtime`.
+    """
+
+    source: str
+    provider: str
+    providers: tuple[Provider, ...]
+    sections: dict[str, AvatarOptions]
+    runtime: RuntimeOptions
+
+    @classmethod
+    def load(
+        cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None
+    ) -> AvatarConfig:
+        """Read the file of this path, or the first that is found; raises ConfigError.
+
+        A file that merely lies in the current directory may say less than one that was named: give
+        None here, not what `find_config` found.
+        """
+        environ = os.environ if environ is None else environ
+        found = search(path, environ)
+        if found is None:
+            return _made("", Source("", Path.cwd()), environ)
+        text, source = read_text(found)
+        return _made(text, source, environ)
+
+    @classmethod
+    def parse(
+        cls, text: str, source: str = "<text>", environ: Mapping[str, str] | None = None
+    ) -> AvatarConfig:
+        """Read a text; relative paths begin in the current directory."""
+        environ = os.environ if environ is None else environ
+        return _made(text, Source(source, Path.cwd()), environ)
+
+    def chosen(self, provider: str = "") -> tuple[str | Provider, AvatarOptions]:
+        """What to give to `runtime.start`, for this provider or the configured one."""
+        name = provider or self.provider
+        if name not in self.sections:
+            there = f"there are: {', '.join(self.sections)}{nearest(name, self.sections)}"
+            raise SettingsError(f"no provider {name!r}; {there}")
+        own = {each.name: each for each in self.providers}
+        return own.get(name, name), self.sections[name].copy()
+
+    def __repr__(self) -> str:
+        # The sections hold keys and tokens.
+        return f"AvatarConfig(source={self.source!r}, provider={self.provider!r}, …)"
+
+
+def find_config(
+    explicit: str | Path | None = None, environ: Mapping[str, str] | None = None
+) -> Path | None:
+    """Which file `AvatarConfig.load` would read, to show it; None if there is none."""
+    found = search(explicit, os.environ if environ is None else environ)
+    return found.path if found else None
+
+
+def _made(text: str, source: Source, environ: Mapping[str, str]) -> AvatarConfig:
+    root = _parsed(text, source)
+    if root is None or (isinstance(root, Scalar) and root.value() is None):
+        root = Block(Spot(source), {})
+    if not isinstance(root, Block):
+        root.spot.refuse(f"a configuration is a section of keys; got {shown(root)}")
+    loaded = translated(overlaid(root, environ, _parsed), environ)
+    return AvatarConfig(
+        source=source.name,
+        provider=loaded.provider,
+        providers=tuple(loaded.own.values()),
+        sections=loaded.sections,
+        runtime=loaded.runtime,
+    )
+
+
+def _parsed(text: str, source: Source) -> Node | None:
+    if not text.strip():
+        return None
+    # Only who reads a configuration pays for yaml.
+    from avatar_actors.configuration.yaml_text import parse_yaml  # noqa: PLC0415
+
+    return parse_yaml(text, source)

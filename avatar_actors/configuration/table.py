@@ -1,0 +1,67 @@
+"""The whole table: every key that a configuration can have."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from avatar_actors.configuration import provider_keys as of
+from avatar_actors.configuration.avatar_keys import DOLLARS, RATE_LIMIT, SHARE, SHARED
+from avatar_actors.configuration.keys import Key, Meaning, Meanings, Section
+from avatar_actors.configuration.kinds import Checked, File, Flag, OneOf, Text, Whole
+from avatar_actors.host_settings import MetricsKind
+
+LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+
+
+def _is_format(text: str) -> bool:
+    try:
+        logging.Formatter(text)
+    except ValueError:
+        return False
+    return True
+
+
+_FORMAT: Final = Checked("a format of Python's logging, as %(message)s", _is_format)
+_PATH: Final = Checked("a path that begins with a slash", lambda text: text.startswith("/"))
+_LOGGING: Final = Section((
+    Key("level", OneOf(LEVELS), "log.level", "From which level on: `INFO`."),
+    Key("file", File(), "log.file", "Empty: to stderr."),
+    Key("format", _FORMAT, "log.format", "A line, in the words of Python's logging."),
+    Key("max_bytes", Whole(), "log.max_bytes", "A longer file is turned over; 0: never."),
+    Key("backup_count", Whole(), "log.backup_count", "How many old files are kept."),
+))  # fmt: skip
+_COLLECTORS: Final = {kind.value: Meaning({"metrics.kind": kind}) for kind in MetricsKind}
+_METRICS: Final = Section((
+    Key("enabled", Flag(), "metrics.enabled", "Off without taking the section out."),
+    Key("type", Meanings(_COLLECTORS), "", "Who collects."),
+    Key("host", Text(), "metrics.host", "Where the endpoint is offered: loopback."),
+    Key("port", Whole(most=65535), "metrics.port", "Its port: 9090; 0: any."),
+    Key("endpoint", _PATH, "metrics.endpoint", "Its path: `/metrics`."),
+))  # fmt: skip
+_BUDGET: Final = Section((
+    Key("cost_usd", DOLLARS, "budget.cost_usd", "Dollars."),
+    Key("tokens", Whole(), "budget.tokens", "Tokens."),
+    Key("turns", Whole(), "budget.turns", "Prompts."),
+    Key("warn_at", SHARE, "budget.warn_at", "The share at which there is a warning: 0.8."),
+))  # fmt: skip
+_RUNTIME: Final = Section((
+    Key("max_avatars", Whole(least=1), "max_avatars", "How many may be up at once."),
+))  # fmt: skip
+
+ROOT: Final = Section((
+    Key("provider", Text(), "provider", "The agent: a name of those below; `embedded`."),
+    Key("engine", Section(SHARED), "", "What holds for every avatar."),
+    Key("claude", of.CLAUDE, "", "Claude Code."),
+    Key("gemini", of.GEMINI, "", "Gemini CLI."),
+    Key("codex", of.CODEX, "", "Codex, by an ACP adapter."),
+    Key("acp", of.ACP, "", "Any ACP agent, by its command or URL."),
+    Key("embedded", of.EMBEDDED, "", "The agent that comes along."),
+    Key("providers", of.OWN, "providers", "ACP agents of your own, by name."),
+    Key("rate_limit", RATE_LIMIT, "", "How many prompts an avatar takes."),
+    Key("budget", _BUDGET, "", "What all avatars together may spend."),
+    Key("runtime", _RUNTIME, "", "Limits of the whole."),
+    Key("logging", _LOGGING, "", "Where the package's own loggers write."),
+    Key("metrics", _METRICS, "", "How metrics are offered."),
+))  # fmt: skip
+HOST_SECTIONS: Final = ("budget", "runtime", "logging", "metrics")
