@@ -108,6 +108,11 @@ def _output_schema(fields: Fields) -> object:
     return None if fields.get("enabled") is False else schema
 
 
+def _log(fields: Fields) -> LogSettings:
+    del fields["enabled"]
+    return msgspec.convert(fields, LogSettings)
+
+
 def _metrics(fields: Fields) -> MetricsSettings | None:
     if fields.pop("enabled", True) is False:
         return None
@@ -127,6 +132,6 @@ _AVATAR_GROUPS: Final[dict[str, Callable[[Fields], object]]] = {
 }
 _HOST_GROUPS: Final[dict[str, Callable[[Fields], object]]] = {
     "budget": _AVATAR_GROUPS["budget"],
-    "log": lambda fields: msgspec.convert(fields, LogSettings),
+    "log": _log,
     "metrics": _metrics,
 }

@@ -90,7 +90,12 @@ AGENT: Final = (
     Key("model", Text(), "model", "Empty: the agent's own."),
     Key("mode", Text(), "mode", "A mode by the agent's own name for it."),
     Key("env", Pairs(), "env", "Variables for the agent; the place for its keys."),
-    Key("rate_limit", RATE_LIMIT, "", "As the section of this name, for this provider."),
+    Key(
+        "rate_limit",
+        RATE_LIMIT,
+        "rate_limit.enabled",
+        "As the section of this name.",
+    ),
     Key("session", _SESSION, "", "Which session it begins with; else a new one."),
     Key("structured_output", _STRUCTURED_OUTPUT, "", "Answers as JSON."),
 )

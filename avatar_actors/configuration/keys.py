@@ -28,7 +28,10 @@ class Effect(Struct, frozen=True):
 
 
 class Key(Struct, frozen=True):
-    """One key. `to` is its target, or several; empty where the kind says that itself."""
+    """One key. `to` is its target, or several; empty where the kind says that itself.
+
+    That of a section is told that the section is there.
+    """
 
     name: str
     kind: AnyKind
@@ -170,7 +173,8 @@ def effects_of(key: Key, node: Node, at: Spot, environ: Environ) -> list[Effect]
         at.refuse(f"is not taken: {key.kind.why}; take the line out")
     match key.kind:
         case Section():
-            return key.kind.effects(node, at, environ)
+            here = [Effect(target, True, at) for target in key.to.split()]
+            return here + key.kind.effects(node, at, environ)
         case Meanings() | Switch():
             meaning = key.kind.read(node, at, environ)
             return [Effect(target, value, at) for target, value in meaning.items()]

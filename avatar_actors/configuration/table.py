@@ -58,10 +58,10 @@ ROOT: Final = Section((
     Key("acp", of.ACP, "", "Any ACP agent, by its command or URL."),
     Key("embedded", of.EMBEDDED, "", "The agent that comes along."),
     Key("providers", of.OWN, "providers", "ACP agents of your own, by name."),
-    Key("rate_limit", RATE_LIMIT, "", "How many prompts an avatar takes."),
+    Key("rate_limit", RATE_LIMIT, "rate_limit.enabled", "How many prompts an avatar takes."),
     Key("budget", _BUDGET, "", "What all avatars together may spend."),
     Key("runtime", _RUNTIME, "", "Limits of the whole."),
-    Key("logging", _LOGGING, "", "Where the package's own loggers write."),
-    Key("metrics", _METRICS, "", "How metrics are offered."),
+    Key("logging", _LOGGING, "log.enabled", "Where the package's own loggers write."),
+    Key("metrics", _METRICS, "metrics.enabled", "How metrics are offered."),
 ))  # fmt: skip
 HOST_SECTIONS: Final = ("budget", "runtime", "logging", "metrics")

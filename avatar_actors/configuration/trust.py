@@ -21,7 +21,7 @@ _HARMLESS: Final = (
     "args.debug", "budget.*", "continue_last", "max_avatars", "max_history", "max_line", "model",
     "output_schema.*", "provider", "rate_limit.*", "restarts.*", "resume", "retry.*",
     "system_prompt", "timeouts.*", "tools.deny", "while_busy",
-    "log.level", "log.format", "log.max_bytes", "log.backup_count",
+    "log.enabled", "log.level", "log.format", "log.max_bytes", "log.backup_count",
     "metrics.enabled", "metrics.endpoint", "metrics.kind", "metrics.port",
     "options.dialect", "options.disable_background_tasks", "options.effort",
     "options.fallback_model", "options.file_checkpoints", "options.flavour", "options.headless",

@@ -169,6 +169,12 @@ ROWS: Final[list[Row]] = [
     ("metrics.port", "9191", host("metrics", "port"), 9191),
     ("metrics.endpoint", "/m", host("metrics", "endpoint"), "/m"),
 ]
+SWITCHED_ON: Final[list[Row]] = [
+    ("rate_limit", "{}", PER_MINUTE, 60),
+    ("claude.rate_limit", "{}", PER_MINUTE, 60),
+    ("logging", "{}", host("log", "level"), "INFO"),
+    ("metrics", "{}", host("metrics", "port"), 9090),
+]
 REFUSED: Final = [
     ("gemini.preview_features", "gemini:\n  preview_features: true", "has no such setting"),
     ("claude.strict_mcp_config", "claude:\n  strict_mcp_config: false", "always stay out"),
@@ -185,7 +191,7 @@ def nested(key: str, value: str) -> str:
     return value
 
 
-@pytest.mark.parametrize(("key", "value", "probe", "expected"), ROWS)
+@pytest.mark.parametrize(("key", "value", "probe", "expected"), [*ROWS, *SWITCHED_ON])
 def test_the_key_does_something(key: str, value: str, probe: Probe, expected: object) -> None:
     section = key.partition(".")[0]
     assert probe(seen(nested(key, value), section if section in SECTIONS else "")) == expected
