@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from avatar_actors.settings import Budget
 from avatar_actors.types import Usage
+
+K = TypeVar("K", bound=Hashable)
 
 # So many ended calls are remembered, so that a late report replaces what it repeats.
 _REMEMBERED = 64
@@ -33,7 +36,7 @@ class _Call(Struct):
     used: Usage = Usage()
 
 
-class Ledger:
+class Ledger(Generic[K]):
     """Calls are opened, reported on and settled; what they cost is never forgotten.
 
     An open call holds a reserve: as much as the dearest call so far, or `budget.reserve_usd`. A new
@@ -44,14 +47,14 @@ class Ledger:
     def __init__(self, budget: Budget, holder: str) -> None:
         self.budget = budget
         self._holder = holder
-        self._open: dict[Hashable, _Call] = {}
-        self._settled: dict[Hashable, Usage] = {}
+        self._open: dict[K, _Call] = {}
+        self._settled: dict[K, Usage] = {}
         self._closed = Usage()
         self._dearest = Usage()
         self._turns = 0
         self._warned: set[str] = set()
 
-    def open(self, call: Hashable) -> None:
+    def open(self, call: K) -> None:
         """A call may run: it counts, and reserves. The same call again is another attempt."""
         self.settle(call)
         self._forget(call)
@@ -60,7 +63,7 @@ class Ledger:
         cost = self._dearest.cost_usd if money is None else money
         self._open[call] = _Call(Usage(cost_usd=cost, output_tokens=_tokens(self._dearest)))
 
-    def report(self, call: Hashable, usage: Usage) -> None:
+    def report(self, call: K, usage: Usage) -> None:
         """What the call has used up to now; reports of one call replace each other."""
         if call in self._open:
             self._open[call].used = usage
@@ -69,7 +72,7 @@ class Ledger:
         else:
             self._closed += usage
 
-    def settle(self, call: Hashable) -> Usage | None:
+    def settle(self, call: K) -> Usage | None:
         """The call is over: what it used; its reserve is free. None if it was not open."""
         ended = self._open.pop(call, None)
         if ended is None:
@@ -82,6 +85,11 @@ class Ledger:
         while len(self._settled) > _REMEMBERED:
             self._forget(next(iter(self._settled)))
         return used
+
+    def forget(self, is_gone: Callable[[K], bool]) -> None:
+        """These calls will not be heard of again. What they used stays in the total."""
+        for call in [each for each in self._settled if is_gone(each)]:
+            self._forget(call)
 
     def total(self) -> Usage:
         """Everything."""
@@ -158,7 +166,7 @@ class Ledger:
             words = f"{budget.turns} turn(s)"
             yield Limit(name="turns", words=words, most=budget.turns, spent=self._turns)
 
-    def _forget(self, call: Hashable) -> None:
+    def _forget(self, call: K) -> None:
         self._closed += self._settled.pop(call, Usage())
 
     def _used_up(self, limit: Limit) -> str:

@@ -57,7 +57,7 @@ class _Keeper:
     def __init__(
         self, budget: Budget, hub: Address[HubMessage], treasurer: Address[TreasurerMessage]
     ) -> None:
-        self.ledger = Ledger(budget, "avatar")
+        self.ledger = Ledger[int](budget, "avatar")
         self._hub, self._treasurer = hub, treasurer
         self._queue: Address[TurnMessage] | None = None
         self._is_blind = False

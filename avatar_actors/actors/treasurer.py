@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TypeAlias
 
 from avatar_actors.events import DiagnosticEvent
 from avatar_actors.ledger import Ledger
@@ -19,6 +20,9 @@ from avatar_actors.messages import HubMessage, Interrupt, Publish, TurnMessage
 from avatar_actors.settings import Budget
 from avatar_actors.types import Level, Outcome, Usage
 from supervisors import Address, Inbox, MailboxFull
+
+# The avatar, by its hub, and the turn; turn 0 is what was used outside of any.
+Call: TypeAlias = tuple[Address[HubMessage], int]
 
 
 async def treasurer(inbox: Inbox[TreasurerMessage], budget: Budget) -> None:
@@ -43,8 +47,8 @@ async def treasurer(inbox: Inbox[TreasurerMessage], budget: Budget) -> None:
 
 class _Books:
     def __init__(self, budget: Budget) -> None:
-        self.ledger = Ledger(budget, "runtime")
-        self._in_flight: dict[tuple[Address[HubMessage], int], Address[TurnMessage]] = {}
+        self.ledger = Ledger[Call](budget, "runtime")
+        self._in_flight: dict[Call, Address[TurnMessage]] = {}
         # Whose agent is known to tell no money.
         self._accounts: dict[Address[HubMessage], bool] = {}
 
@@ -58,7 +62,7 @@ class _Books:
         return refusal
 
     async def charge(self, charge: Charge) -> None:
-        self.ledger.report(_call(charge.hub, charge.turn_id), charge.usage)
+        self.ledger.report((charge.hub, charge.turn_id), charge.usage)
         await self._warn(self.ledger.warnings())
         overrun = self.ledger.overrun()
         for (_, turn_id), queue in self._in_flight.items() if overrun else ():
@@ -81,6 +85,8 @@ class _Books:
             if owner == hub:
                 self._settle(hub, turn_id)
         self._accounts.pop(hub, None)
+        # The books outlive the avatar; its address must not, for all of the avatar hangs on it.
+        self.ledger.forget(lambda call: call[0] == hub)
 
     def _settle(self, hub: Address[HubMessage], turn_id: int) -> Usage | None:
         self._in_flight.pop((hub, turn_id), None)
@@ -91,10 +97,6 @@ class _Books:
             for hub in self._accounts:
                 # Of no turn: it may be over for that avatar before this is heard.
                 await hub.tell(Publish(0, [_warning(note) for note in notes]))
-
-
-def _call(hub: Address[HubMessage], turn_id: int) -> tuple[Address[HubMessage], int] | None:
-    return (hub, turn_id) if turn_id else None
 
 
 def _warning(note: str) -> DiagnosticEvent:

@@ -1,7 +1,5 @@
 """The ledger: what counts, what is reserved, what is refused, and that a total stays in bounds."""
 
-from collections.abc import Hashable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +14,7 @@ def used(cost: float | None = None, tokens: int = 0) -> Usage:
     return Usage(cost_usd=cost, output_tokens=tokens)
 
 
-def ledger_of(budget: Budget) -> Ledger:
+def ledger_of(budget: Budget) -> Ledger[int]:
     return Ledger(budget, "avatar")
 
 
@@ -141,24 +139,36 @@ def test_each_limit_warns_once_and_again_only_after_it_was_raised() -> None:
 
 def test_a_turn_in_flight_reserves_what_the_dearest_before_it_cost() -> None:
     ledger = ledger_of(Budget(cost_usd=1))
-    ledger.open("first")
-    ledger.report("first", used(0.6))
-    ledger.settle("first")
-    ledger.open("second")
+    ledger.open(1)
+    ledger.report(1, used(0.6))
+    ledger.settle(1)
+    ledger.open(2)
     assert ledger.refusal() == (
         "what is left of the avatar's budget of 1 USD is reserved for 1 turn(s) in flight; raise "
         "it with avatar.raise_budget(Budget(cost_usd=…)), or try again when they have ended"
     )
-    ledger.settle("second")
+    ledger.settle(2)
     assert ledger.refusal() == ""
 
 
 def test_a_configured_reserve_holds_from_the_first_turn_on() -> None:
     ledger = ledger_of(Budget(cost_usd=1, reserve_usd=0.5))
-    ledger.open("a")
+    ledger.open(1)
     assert ledger.refusal() == ""
-    ledger.open("b")
+    ledger.open(2)
     assert "reserved for 2 turn(s)" in ledger.refusal()
+
+
+def test_a_call_that_is_forgotten_stays_in_the_total() -> None:
+    ledger = ledger_of(Budget(cost_usd=1))
+    for turn in (1, 2):
+        ledger.open(turn)
+        ledger.report(turn, used(0.25))
+        ledger.settle(turn)
+    ledger.forget(lambda call: call == 1)
+    assert ledger.total().cost_usd == 0.5
+    ledger.report(1, used(0.25))
+    assert ledger.total().cost_usd == 0.75
 
 
 @given(st.lists(st.sampled_from([0.01, 0.1, 0.3]), max_size=40))
@@ -178,11 +188,10 @@ class ThreeAvatarsShareADollar(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.ledger = Ledger(Budget(cost_usd=1), "runtime")
-        self.running: dict[int, tuple[Hashable, float]] = {}
+        self.ledger = Ledger[tuple[int, int]](Budget(cost_usd=1), "runtime")
+        self.running: dict[int, tuple[tuple[int, int], float]] = {}
         self.finished = 0.0
         self.turns = 0
-        self.at_crossing: float | None = None
 
     @rule(avatar=st.integers(1, 3))
     def prompt(self, avatar: int) -> None:
@@ -240,7 +249,7 @@ def test_known_costs_pass_the_limit_by_no_more_than_one_turn(
     plans: list[tuple[int, float]],
 ) -> None:
     """If no turn is dearer than the reserve, the reserve keeps all but one within the limit."""
-    ledger = Ledger(Budget(cost_usd=1, reserve_usd=0.3), "runtime")
+    ledger = Ledger[int](Budget(cost_usd=1, reserve_usd=0.3), "runtime")
     running: dict[int, float] = {}
     for turn, (avatar, cost) in enumerate(plans):
         if avatar in running:

@@ -196,7 +196,7 @@ async def test_an_overspent_budget_ends_the_turn_and_refuses_the_next(home: Home
         assert (second.outcome, second.content) == (Outcome.OVER_BUDGET, "b")
         third = await aria.chat(script({"say": "c"}))
         assert (third.outcome, third.content) == (Outcome.OVER_BUDGET, "")
-        assert "1.0 USD" in third.error
+        assert "1 USD" in third.error
         note = await until(notes, DiagnosticEvent, lambda e: e.source == "budget")
         assert "%" in note.message
         assert (await aria.health()).total.cost_usd == pytest.approx(1.2)
