@@ -44,9 +44,10 @@ if TYPE_CHECKING:
     from avatar_actors.events import UnrecognisedEvent
     from avatar_actors.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin
     from avatar_actors.errors import AgentNotFound, AgentNotReady, AgentRefused, AvatarDown
-    from avatar_actors.errors import AvatarError, AvatarStartError, ConfigError, ResumeRefused
-    from avatar_actors.errors import SettingsError, UnknownRequest, Unsupported, WireBroken
-    from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+    from avatar_actors.errors import AvatarError, AvatarStartError, ConfigError, ConnectionLost
+    from avatar_actors.errors import ResumeRefused, SettingsError, UnknownRequest, Unsupported
+    from avatar_actors.errors import WireBroken
+    from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
     from avatar_actors.providers.acp import acp_provider
     from avatar_actors.config import AvatarConfig, config_schema, find_config
     # fmt: on
@@ -67,21 +68,21 @@ __all__ = [
     "AgentNotFound", "AgentNotReady", "AgentRefused", "AnswerDetails", "Attachment", "Avatar",
     "AvatarConfig", "AvatarDown", "AvatarEngine", "AvatarError", "AvatarEvent", "AvatarOptions",
     "AvatarSettings", "AvatarStartError", "BridgeResponse", "BridgeState", "Budget",
-    "CancelResult", "ChatHandle", "Choice", "ConfigError", "ContextEvent", "Continuity",
-    "ContinuityEvent", "CostEvent", "CostSource", "DiagnosticEvent", "Dispatcher", "EngineOptions",
-    "EngineState", "EngineStateEvent", "ErrorEvent", "Escalation", "EventEmitter", "EventStream",
-    "EventsLostEvent", "HealthStatus", "HostStream", "LaunchPlan", "Level", "LogSettings",
-    "McpServer", "Message", "MetricsKind", "MetricsSettings", "Outcome", "PRICES", "PRICES_AS_OF",
-    "PermissionClosedEvent", "PermissionEvent", "PermissionMode", "PermissionOption", "Permit",
-    "Place", "PlanEntry", "PlanEvent", "Price", "PromptOptions", "Provider",
-    "ProviderCapabilities", "ProviderType", "RateLimit", "Restarts", "ResumeRefused", "Retry",
-    "RetryEvent", "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent",
-    "SettingsError", "StallEvent", "StallVerdict", "StateEvent", "StoredSession",
-    "SupervisionEvent", "TextEvent", "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall",
-    "ToolEvent", "ToolPolicy", "ToolStatus", "Turn", "TurnEndedEvent", "TurnStartedEvent",
-    "UnknownRequest", "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy", "WireBroken",
-    "__version__", "acp_provider", "config_schema", "find_config", "open_avatar", "open_runtime",
-    "stop_on_signals",
+    "CancelResult", "ChatHandle", "Choice", "ConfigError", "ConnectionLost", "ContextEvent",
+    "Continuity", "ContinuityEvent", "CostEvent", "CostSource", "DiagnosticEvent", "Dispatcher",
+    "EngineOptions", "EngineState", "EngineStateEvent", "ErrorEvent", "Escalation", "EventEmitter",
+    "EventStream", "EventsLostEvent", "HealthStatus", "HostStream", "LaunchPlan", "Level",
+    "LogSettings", "McpServer", "Message", "MetricsKind", "MetricsSettings", "Outcome", "PRICES",
+    "PRICES_AS_OF", "PermissionClosedEvent", "PermissionEvent", "PermissionMode",
+    "PermissionOption", "Permit", "Place", "PlanEntry", "PlanEvent", "Price", "PromptOptions",
+    "Provider", "ProviderCapabilities", "ProviderType", "RateLimit", "Remote", "Restarts",
+    "ResumeRefused", "Retry", "RetryEvent", "Runtime", "RuntimeOptions", "RuntimeThread",
+    "SessionInfoEvent", "SettingsError", "StallEvent", "StallVerdict", "StateEvent",
+    "StoredSession", "SupervisionEvent", "TextEvent", "ThinkingEvent", "ThinkingPhase", "Timeouts",
+    "ToolCall", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn", "TurnEndedEvent",
+    "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy",
+    "WireBroken", "__version__", "acp_provider", "config_schema", "find_config", "open_avatar",
+    "open_runtime", "stop_on_signals",
 ]
 # fmt: on
 

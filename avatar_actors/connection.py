@@ -43,16 +43,26 @@ class Links(Struct, frozen=True, kw_only=True):
     stderr: Address[inner.StderrTail]
 
 
+class FarEnd(Struct, frozen=True, kw_only=True):
+    """The agent's end of this life: a process, or a connection, which has no pid.
+
+    `life` is told apart from those before and after it in the avatar's life.
+    """
+
+    wish: messages.ResumeWish
+    pid: int | None
+    life: str
+    containment: str
+
+
 class Opening(Struct, frozen=True, kw_only=True):
     """How the agent's session is to be opened."""
 
     command: commands.Open
-    wish: messages.ResumeWish
-    pid: int
+    far: FarEnd
     patience: float
     interrupt_grace: float
     redactor: Redactor
-    containment: str
     prices: PriceList
 
 
@@ -78,6 +88,15 @@ class Calls:
             reply.send(answered.result)
 
 
+async def death_of(
+    ended: inner.StreamEnded, stderr: Address[inner.StderrTail]
+) -> errors.AgentError | errors.AvatarStartError:
+    """What the end of all that the agent says means for its session."""
+    if ended.error is not None:
+        return ended.error
+    return errors.AgentDied(await cause_of_death(stderr, ended.returncode), ended.returncode)
+
+
 async def cause_of_death(stderr: Address[inner.StderrTail], returncode: int | None) -> str:
     """How the agent ended, with the last it said on stderr."""
     closed = "the agent closed its stdout"
@@ -99,7 +118,7 @@ def continuity_of(opened: facts.Opened, wish: messages.ResumeWish) -> Continuity
     )
 
 
-async def end_session(links: Links, error: errors.AgentError) -> NoReturn:
+async def end_session(links: Links, error: errors.AgentError | errors.AvatarStartError) -> NoReturn:
     """Tell who outlives the session why it ends, and end it."""
     returncode = error.returncode if isinstance(error, errors.AgentDied) else None
     await links.tracker.tell(messages.SessionDown(has_died=True))

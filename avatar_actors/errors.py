@@ -4,7 +4,7 @@ AvatarError
 ├─ SettingsError             the host's: a setting that cannot work
 │  └─ ConfigError            one of a configuration file; `file`, `line` and `key` say where
 ├─ AvatarStartError          the avatar could not start; `advice` says what to do
-│  ├─ AgentNotFound          the executable is missing or cannot be run
+│  ├─ AgentNotFound          the executable is missing or cannot be run; nobody is at the url
 │  ├─ AgentNeedsLogin        the agent wants authentication first
 │  └─ AgentRefused           the agent answered its start with an error, or not in time
 │     └─ AgentNotReady       it ended, or said nothing, before it was ready: may be tried again
@@ -13,6 +13,7 @@ AvatarError
 ├─ Unsupported               this agent cannot do that
 └─ AgentError                inside the session; ends it, and the supervisor decides
    ├─ AgentDied              the process ended or closed its output
+   ├─ ConnectionLost         the connection to a remote agent is gone
    ├─ AgentDeaf              an interrupt was not acknowledged in time
    ├─ ResumeRefused          the stored session cannot be resumed by this process
    └─ WireBroken             what it speaks is not the protocol any more
@@ -49,7 +50,7 @@ class AvatarStartError(AvatarError):
 
 
 class AgentNotFound(AvatarStartError):
-    """The agent's executable is missing or cannot be run."""
+    """The agent's executable is missing or cannot be run, or nobody answers at its url."""
 
 
 class AgentNeedsLogin(AvatarStartError):
@@ -86,6 +87,10 @@ class AgentDied(AgentError):
     def __init__(self, message: str, returncode: int | None = None) -> None:
         super().__init__(message)
         self.returncode = returncode
+
+
+class ConnectionLost(AgentError):
+    """The connection to a remote agent is gone; what the agent does now is not known."""
 
 
 class AgentDeaf(AgentError):

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import trio
 from msgspec import Struct
+from msgspec.structs import replace
 
+from avatar_actors.errors import SettingsError
 from avatar_actors.messages import ResumeWish
 from avatar_actors.processes import Launch
-from avatar_actors.providers.provider import Place, Provider
+from avatar_actors.providers.provider import RECONNECTS, Place, Provider, Remote
 from avatar_actors.redaction import Redactor
-from avatar_actors.settings import AvatarSettings
+from avatar_actors.settings import AvatarSettings, Restarts
 
 # What the agent gets of our environment without being named by its provider.
 _HARMLESS = (
@@ -46,17 +48,40 @@ class Launcher(Struct, frozen=True):
             env={**self._passed(), **plan.env, **self.settings.env},
         )
 
+    def remote(self) -> Remote | None:
+        """Where the agent is, if it is not launched but connected to."""
+        return remote_of(self.provider, self.settings)
+
     def redactor(self) -> Redactor:
         """Hides the values that must never be shown."""
         env = {**self._passed(), **self.settings.env}
         values = [value for name, value in env.items() if _is_like(name.upper(), _SECRET)]
         for server in self.settings.mcp_servers:
             values += [*server.env.values(), *server.headers.values()]
-        return Redactor(values)
+        remote = self.remote()
+        return Redactor([*values, *(remote.secrets() if remote is not None else ())])
 
     def _passed(self) -> dict[str, str]:
         patterns = (*_HARMLESS, *self.provider.passes)
         return {name: value for name, value in os.environ.items() if _is_like(name, patterns)}
+
+
+def remote_of(provider: Provider, settings: AvatarSettings) -> Remote | None:
+    """Where the agent is, if it is not launched; SettingsError for an address that is no use."""
+    if provider.remote is not None:
+        return provider.remote(settings)
+    if settings.url or settings.headers:
+        wanted = "use the provider `acp` for an agent that is reached by `url`"
+        raise SettingsError(f"{provider.name} is started by a command: {wanted}")
+    return None
+
+
+def settled(provider: Provider, settings: AvatarSettings) -> AvatarSettings:
+    """The settings as they hold for this agent: a remote one has restarts of its own."""
+    is_remote = remote_of(provider, settings) is not None
+    if is_remote and settings.restarts == Restarts():
+        return replace(settings, restarts=RECONNECTS)
+    return settings
 
 
 def _write_files(directory: Path, files: dict[str, str]) -> None:

@@ -208,7 +208,7 @@ class SessionReady(Struct, frozen=True, kw_only=True):
     process: Address[ProcessMessage]
     capabilities: ProviderCapabilities
     session_id: str
-    pid: int
+    pid: int | None
 
 
 class SessionLost(Struct, frozen=True):

@@ -20,6 +20,7 @@ from avatar_actors.avatar import Wanted, start_avatar
 from avatar_actors.errors import SettingsError
 from avatar_actors.handle import Avatar
 from avatar_actors.host_settings import RuntimeOptions
+from avatar_actors.launching import settled
 from avatar_actors.limit_messages import RaiseBudget, TotalSpent, TreasurerMessage
 from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch
 from avatar_actors.providers.provider import Provider
@@ -79,7 +80,7 @@ class Runtime:
         wanted = Wanted(
             name=name or f"{kind.name}-{number}",
             provider=kind,
-            settings=settings_from(options),
+            settings=settled(kind, settings_from(options)),
             private_dir=self._scratch / f"avatar-{number}",
             listener=listener,
             treasurer=self._treasurer,

@@ -1,9 +1,11 @@
-"""The session: one life of the agent's process. Its parts start, crash and restart together."""
+"""The session: one life of the agent, or of the line to it. Its parts live and die together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import trio
 from msgspec import Struct
@@ -16,11 +18,13 @@ from avatar_actors.actors.file_clerk import file_clerk
 from avatar_actors.actors.stderr_monitor import stderr_monitor
 from avatar_actors.actors.stdin_writer import stdin_writer
 from avatar_actors.actors.stdout_reader import FromAgent, stdout_reader
-from avatar_actors.connection import Links, Opening
+from avatar_actors.connection import FarEnd, Links, Opening
 from avatar_actors.launching import Launcher
 from avatar_actors.limit_messages import BudgetMessage
 from avatar_actors.prices import PriceList
-from avatar_actors.providers.provider import Provider
+from avatar_actors.providers.provider import Provider, Remote
+from avatar_actors.redaction import Redactor
+from avatar_actors.remote.remote_link import Around, Reached, remote_link
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.commands import Open
 from supervisors import (
@@ -41,6 +45,10 @@ _AHEAD = 4
 _UNREAD = 4096
 # What the end of a process tree may take beyond its grace: see processes.lease.
 _KILL = 8.0
+# What a connection may take to say goodbye.
+_GOODBYE = 3.0
+
+Out: TypeAlias = trio.MemorySendChannel[FromAgent]
 
 
 class Company(Struct, frozen=True, kw_only=True):
@@ -81,28 +89,108 @@ class _Life:
         self._launcher, self._company = launcher, company
         self._settings = launcher.settings
         self._redactor = launcher.redactor()
-        start, stop = self._settings.timeouts.start, self._settings.timeouts.stop
-        self._out, self._heard = trio.open_memory_channel[FromAgent](_AHEAD)
+        self._remote = launcher.remote()
+        out, self._heard = trio.open_memory_channel[FromAgent](_AHEAD)
+        self._agent = self._agent_end(out)
+        self._clerk = ChildSpec("file clerk", self._run_clerk)
+        patience = self._settings.timeouts.start + 5
+        self._bridge = ChildSpec("bridge", self._run_bridge, start_timeout=patience)
+
+    def _agent_end(self, out: Out) -> _ProcessEnd | _RemoteEnd:
+        if self._remote is None:
+            return _ProcessEnd(self._launcher, self._company, self._redactor, out)
+        return _RemoteEnd(self._around(self._remote), out)
+
+    def children(self) -> Sequence[Spec]:
+        """In the order of their start."""
+        return [*self._agent.children, self._clerk, self._bridge]
+
+    async def _run_clerk(self, inbox: Inbox[inner.ServeFile]) -> None:
+        await file_clerk(inbox, self._settings.working_dir)
+
+    async def _run_bridge(self, inbox: Inbox[inner.BridgeMessage]) -> None:
+        writer, process, stderr = self._agent.addresses(inbox)
+        links = Links(
+            tracker=self._company.tracker,
+            budget=self._company.budget,
+            gatekeeper=self._company.gatekeeper,
+            turn_queue=self._company.turn_queue,
+            process=process,
+            writer=writer,
+            clerk=inbox.sibling(self._clerk),
+            stderr=stderr,
+        )
+        wire = self._launcher.provider.wire(self._settings)
+        opening = self._opening(self._agent.far_end(process))
+        await bridge(inbox, wire, self._heard, links, opening)
+
+    def _opening(self, far: FarEnd) -> Opening:
+        settings = self._settings
+        command = Open(
+            cwd=(self._remote and self._remote.cwd) or str(settings.working_dir),
+            resume=far.wish.session_id,
+            mcp_servers=settings.mcp_servers,
+            system_prompt=settings.system_prompt,
+            model=settings.model,
+            mode=settings.mode,
+        )
+        return Opening(
+            command=command,
+            far=far,
+            patience=settings.timeouts.start,
+            interrupt_grace=settings.timeouts.interrupt,
+            redactor=self._redactor,
+            prices=PriceList(settings.prices),
+        )
+
+    def _around(self, remote: Remote) -> Around:
+        return Around(
+            turn_queue=self._company.turn_queue,
+            tracker=self._company.tracker,
+            gatekeeper=self._company.gatekeeper,
+            hub=self._company.hub,
+            remote=remote,
+            redactor=self._redactor,
+            patience=self._settings.timeouts.start,
+            max_message=self._settings.max_line,
+        )
+
+
+# To whom a bridge writes, whom it asks for the agent's processes, whom for its stderr.
+_Addresses: TypeAlias = tuple[
+    Address[inner.Write], Address[inner.ProcessMessage], Address[inner.StderrTail]
+]
+
+
+class _ProcessEnd:
+    """The agent as a process of ours."""
+
+    def __init__(self, launcher: Launcher, company: Company, redactor: Redactor, out: Out) -> None:
+        self._launcher, self._company = launcher, company
+        self._redactor, self._out = redactor, out
+        times = launcher.settings.timeouts
         self._process = ChildSpec(
-            "agent process", self._run_process, shutdown=stop + _KILL, start_timeout=start
+            "agent process",
+            self._run_process,
+            shutdown=times.stop + _KILL,
+            start_timeout=times.start,
         )
         unread = MailboxSpec(_UNREAD, Overflow.FAIL)
         self._writer = ChildSpec("stdin writer", self._run_writer, mailbox=unread)
         self._reader = ChildSpec("stdout reader", self._run_reader)
         self._stderr = ChildSpec("stderr monitor", self._run_stderr)
-        self._clerk = ChildSpec("file clerk", self._run_clerk)
-        self._bridge = ChildSpec("bridge", self._run_bridge, start_timeout=start + 5)
+        self.children: list[Spec] = [self._process, self._writer, self._reader, self._stderr]
 
-    def children(self) -> Sequence[Spec]:
-        """In the order of their start."""
-        return [
-            self._process,
-            self._writer,
-            self._reader,
-            self._stderr,
-            self._clerk,
-            self._bridge,
-        ]
+    def addresses(self, inbox: Inbox[Any]) -> _Addresses:
+        """Each part has its own."""
+        process, stderr = inbox.sibling(self._process), inbox.sibling(self._stderr)
+        return inbox.sibling(self._writer), process, stderr
+
+    def far_end(self, process: Address[inner.ProcessMessage]) -> FarEnd:
+        """What is known of it now that it runs."""
+        running = self._running(process)
+        pid, containment = running.lease.pid, self._company.warden.info or "best effort"
+        return FarEnd(wish=running.wish, pid=pid, life=str(pid), containment=containment)
 
     async def _run_process(self, inbox: Inbox[inner.ProcessMessage]) -> None:
         around = Surroundings(
@@ -112,7 +200,7 @@ class _Life:
             gatekeeper=self._company.gatekeeper,
             prepare=self._launcher.prepare,
             install=self._launcher.provider.install,
-            stop_grace=self._settings.timeouts.stop,
+            stop_grace=self._launcher.settings.timeouts.stop,
         )
         await agent_process(inbox, around)
 
@@ -127,47 +215,31 @@ class _Life:
         pipe = self._running(inbox.sibling(self._process)).lease.stderr
         await stderr_monitor(inbox, pipe, self._company.hub, self._redactor)
 
-    async def _run_clerk(self, inbox: Inbox[inner.ServeFile]) -> None:
-        await file_clerk(inbox, self._settings.working_dir)
-
-    async def _run_bridge(self, inbox: Inbox[inner.BridgeMessage]) -> None:
-        process = inbox.sibling(self._process)
-        links = Links(
-            tracker=self._company.tracker,
-            budget=self._company.budget,
-            gatekeeper=self._company.gatekeeper,
-            turn_queue=self._company.turn_queue,
-            process=process,
-            writer=inbox.sibling(self._writer),
-            clerk=inbox.sibling(self._clerk),
-            stderr=inbox.sibling(self._stderr),
-        )
-        wire = self._launcher.provider.wire(self._settings)
-        opening = self._opening(self._running(process))
-        await bridge(inbox, wire, self._heard, links, opening)
-
-    def _opening(self, running: Running) -> Opening:
-        settings = self._settings
-        command = Open(
-            cwd=str(settings.working_dir),
-            resume=running.wish.session_id,
-            mcp_servers=settings.mcp_servers,
-            system_prompt=settings.system_prompt,
-            model=settings.model,
-            mode=settings.mode,
-        )
-        return Opening(
-            command=command,
-            wish=running.wish,
-            pid=running.lease.pid,
-            patience=settings.timeouts.start,
-            interrupt_grace=settings.timeouts.interrupt,
-            redactor=self._redactor,
-            containment=self._company.warden.info or "best effort",
-            prices=PriceList(settings.prices),
-        )
-
     @staticmethod
     def _running(process: Address[inner.ProcessMessage]) -> Running:
         running: Running = process.info
         return running
+
+
+class _RemoteEnd:
+    """The agent as somebody else's program: one link stands for all that a process has."""
+
+    def __init__(self, around: Around, out: Out) -> None:
+        self._link = ChildSpec(
+            "remote link",
+            partial(remote_link, around=around, out=out),
+            shutdown=_GOODBYE,
+            mailbox=MailboxSpec(_UNREAD, Overflow.FAIL),
+        )
+        self.children: list[Spec] = [self._link]
+
+    def addresses(self, inbox: Inbox[Any]) -> _Addresses:
+        """All the same."""
+        link = inbox.sibling(self._link)
+        return link, link, link
+
+    def far_end(self, link: Address[Any]) -> FarEnd:
+        """What is known of it before it has said a word."""
+        reached: Reached = link.info
+        words = "remote: its processes are not ours"
+        return FarEnd(wish=reached.wish, pid=None, life=reached.life, containment=words)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from avatar_actors.attachment import Attachment
+from avatar_actors.errors import AgentError, AvatarStartError
 from avatar_actors.messages import TurnEnding
 from avatar_actors.processes import Berth, Vitals
 from avatar_actors.types import JsonObject, Outcome, Permit
@@ -132,6 +133,10 @@ class StderrTail(Struct, Request[tuple[str, ...]], frozen=True):
     """The last lines of the agent's stderr."""
 
 
+# A remote link stands in for the process, its writer and its stderr.
+LinkMessage: TypeAlias = Write | ProcessMessage | StderrTail
+
+
 class Admit(Struct, Request[None], frozen=True):
     """To the warden: put a keeper into this berth, for one agent's process tree."""
 
@@ -143,6 +148,10 @@ class Nothing(Struct, frozen=True):
 
 
 class StreamEnded(Struct, frozen=True):
-    """The agent's stdout is at its end; `returncode` is None if the process still lives."""
+    """Nothing more comes from the agent; `returncode` is None if the process still lives.
+
+    `error` is what became of a connection, where there is one instead of a process.
+    """
 
     returncode: int | None
+    error: AgentError | AvatarStartError | None = None

@@ -156,6 +156,20 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
         if self.max_history < 0 or self.max_line < 1:
             raise SettingsError("max_history must be at least 0, max_line at least 1")
 
+    def __repr__(self) -> str:
+        # Only what was wished, and no values that may be secret.
+        wished = {
+            name: sorted(value) if name in {"env", "headers"} else value
+            for name, value in msgspec.structs.asdict(self).items()
+            if value != getattr(_DEFAULTS, name)
+        }
+        if "url" in wished:
+            wished["url"] = self.url.partition("?")[0]
+        return f"AvatarSettings({', '.join(f'{name}={wished[name]!r}' for name in wished)})"
+
+
+_DEFAULTS = AvatarSettings()
+
 
 class SharedOptions(TypedDict, total=False):
     """The keyword arguments that `open_avatar` and `AvatarEngine` share; see AvatarSettings."""

@@ -26,8 +26,10 @@ def judge(stall: Stall) -> tuple[StallVerdict, str]:
     silence = f"no output for {stall.silence:.0f} s"
     if stall.waits_for_host:
         return StallVerdict.WAITING_ON_YOU, f"{silence}; a permission request is open"
+    waiting = f"; waiting for {', '.join(stall.tools)}" if stall.tools else ""
+    idle = StallVerdict.WORKING if waiting else StallVerdict.WEDGED
     if stall.before is None or stall.after is None or not stall.after.processes:
-        return StallVerdict.WEDGED, f"{silence}; its process cannot be seen"
+        return idle, f"{silence}; its process cannot be seen{waiting}"
     stopped = stall.after.states.get("T", 0)
     if stopped == stall.after.processes:
         return StallVerdict.WEDGED, f"{silence}; its {stopped} processes are stopped (SIGSTOP)"
@@ -35,6 +37,4 @@ def judge(stall: Stall) -> tuple[StallVerdict, str]:
     seen = f"{silence}; {spent:.2f} s of CPU in {stall.after.processes} processes"
     if spent >= _BUSY:
         return StallVerdict.WORKING, seen
-    if stall.tools:
-        return StallVerdict.WORKING, f"{seen}; waiting for {', '.join(stall.tools)}"
-    return StallVerdict.WEDGED, seen
+    return idle, f"{seen}{waiting}"

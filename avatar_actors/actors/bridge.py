@@ -19,8 +19,8 @@ from avatar_actors.connection import (
     Calls,
     Links,
     Opening,
-    cause_of_death,
     continuity_of,
+    death_of,
     end_session,
     refusal_of,
     without_secrets,
@@ -107,7 +107,7 @@ class _Speaker:
         """Tell the others that prompts are welcome."""
         opened = self._opened
         assert opened is not None
-        continuity = continuity_of(opened, self._opening.wish)
+        continuity = continuity_of(opened, self._opening.far.wish)
         if continuity.continuity is not Continuity.NEW:
             await self._tell(0, [continuity])
         up = messages.SessionUp(opened.capabilities, self._links.process)
@@ -117,7 +117,7 @@ class _Speaker:
             process=self._links.process,
             capabilities=opened.capabilities,
             session_id=opened.session_id,
-            pid=self._opening.pid,
+            pid=self._opening.far.pid,
         )
         await self._links.turn_queue.tell(ready)
 
@@ -129,8 +129,8 @@ class _Speaker:
                     await self._take(self._wire.receive(item))
                 else:
                     await self._take(self._wire.end_of_stream())
-                    await self._mourn(item.returncode)
-        await self._mourn(None)
+                    await self._mourn(item)
+        await self._mourn(inner.StreamEnded(None))
 
     async def obey(self, message: inner.BridgeMessage, inbox: Inbox[inner.BridgeMessage]) -> None:
         """One command."""
@@ -221,8 +221,8 @@ class _Speaker:
             case facts.SessionRenamed(session_id):
                 await self._links.turn_queue.tell(messages.SessionIs(session_id))
             case facts.Opened(capabilities=said):
-                capabilities = replace(said, containment=self._opening.containment)
-                if self._opening.wish.is_demanded and fact.continuity in _NOT_RESUMED:
+                capabilities = replace(said, containment=self._opening.far.containment)
+                if self._opening.far.wish.is_demanded and fact.continuity in _NOT_RESUMED:
                     await self._cannot_resume(fact.why or "the agent cannot resume that session")
                 self._opened = replace(fact, capabilities=capabilities)
                 self._is_open.set()
@@ -241,8 +241,8 @@ class _Speaker:
         await self._links.gatekeeper.tell(question)
 
     def _public_id(self, request_id: str) -> str:
-        # The pid makes it unique in the avatar's life: every life of the agent counts from one.
-        return f"{self._opening.pid}-{request_id}"
+        # Every life of the agent counts from one; this is unique in the avatar's.
+        return f"{self._opening.far.life}-{request_id}"
 
     async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
         message = self._opening.redactor.hide(failed.message)
@@ -254,14 +254,16 @@ class _Speaker:
         await self._links.turn_queue.tell(messages.ResumeImpossible(why))
         raise errors.ResumeRefused(why)
 
-    async def _mourn(self, returncode: int | None) -> None:
-        how = await cause_of_death(self._links.stderr, returncode)
+    async def _mourn(self, ended: inner.StreamEnded) -> None:
+        error = await death_of(ended, self._links.stderr)
         if self._opened is None:
-            raise errors.AgentNotReady(f"the agent ended before it was ready: {how}")
+            if isinstance(error, errors.AvatarStartError):
+                raise error
+            raise errors.AgentNotReady(f"the agent ended before it was ready: {error}")
         if self._turn is not None:
             turn, self._turn = self._turn, None
-            turn.reply.send(conversation.ending_by_death(how, turn.wish))
-        await end_session(self._links, errors.AgentDied(how, returncode))
+            turn.reply.send(conversation.ending_by_death(str(error), turn.wish))
+        await end_session(self._links, error)
 
     def _flush(self) -> None:
         data = self._wire.data_to_send()

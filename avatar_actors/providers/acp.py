@@ -1,4 +1,4 @@
-"""Any agent that speaks ACP, by its command."""
+"""Any agent that speaks ACP, by its command or its address."""
 
 from __future__ import annotations
 
@@ -7,46 +7,59 @@ from typing import Final
 import msgspec
 
 from avatar_actors.errors import SettingsError
+from avatar_actors.providers.acp_address import REMOTE_OPTIONS, refuse_remote_options, remote_at
 from avatar_actors.providers.options import check_options, choice
-from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered
 
 # `files`: who reads and writes text files, the agent itself or the host in its name, which keeps
 # to the working directory. `auth_method`: tried once when the agent wants authentication.
-OPTIONS: Final = ("auth_method", "files")
+OPTIONS: Final = ("auth_method", "files", *REMOTE_OPTIONS)
 FILES: Final = {"agent": FilesOffered.NONE, "host": FilesOffered.READ_AND_WRITE}
 
 
 def acp_provider(
     name: str,
-    command: tuple[str, ...],
+    command: tuple[str, ...] | str,
     profile: AcpProfile | None = None,
     passes: tuple[str, ...] = (),
     install: str = "",
 ) -> Provider:
-    """A provider for the agent that this command starts.
+    """A provider for the agent that this command starts, or that is found at this URL.
 
-    `settings.executable` stands in for the first word, `settings.args` come after the last.
+    `settings.executable` stands in for the first word, `settings.args` come after the last;
+    `settings.url` stands in for the URL.
     """
     quirks = profile or AcpProfile()
+    home, words = (command, ()) if isinstance(command, str) else ("", command)
 
     def plan(settings: AvatarSettings, _: Place) -> LaunchPlan:
         check_options(name, settings, OPTIONS)
-        executable = settings.executable or next(iter(command), "")
+        refuse_remote_options(settings)
+        executable = settings.executable or next(iter(words), "")
         if not executable:
-            raise SettingsError(f"{name} needs a command: set `executable`, and `args` if need be")
-        return LaunchPlan(argv=(executable, *command[1:], *settings.args))
+            wanted = "set `executable`, and `args` if need be, or `url`"
+            raise SettingsError(f"{name} needs a command or an address: {wanted}")
+        return LaunchPlan(argv=(executable, *words[1:], *settings.args))
+
+    def remote(settings: AvatarSettings) -> Remote | None:
+        if not (url := settings.url or home):
+            return None
+        check_options(name, settings, OPTIONS)
+        if words:
+            raise SettingsError(f"{name} is started by a command: leave out `url`")
+        return remote_at(url, settings)
 
     def wire(settings: AvatarSettings) -> AcpWire:
         return AcpWire(_chosen(quirks, settings), settings.max_line)
 
-    return Provider(name=name, plan=plan, wire=wire, passes=passes, install=install)
+    return Provider(name=name, plan=plan, wire=wire, passes=passes, install=install, remote=remote)
 
 
 def any_acp_provider() -> Provider:
-    """The registered `acp`: the command is `settings.executable` with `settings.args`."""
+    """The registered `acp`: `settings.executable` with `settings.args`, or `settings.url`."""
     return acp_provider("acp", ())
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
-from avatar_actors.settings import AvatarSettings
+from avatar_actors.settings import AvatarSettings, Restarts
 from avatar_actors.wire.wire import Wire
 
 
@@ -31,12 +32,45 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
     files: dict[str, str] = {}
 
 
+class Remote(Struct, frozen=True, kw_only=True):
+    """An agent that runs elsewhere and is reached at this address (ws, wss, http or https).
+
+    `cwd` is the working directory on its machine. `dead_after`: seconds of silence after which the
+    connection counts as lost.
+    """
+
+    url: str
+    headers: dict[str, str] = {}
+    cwd: str = ""
+    dead_after: float = 45.0
+
+    @property
+    def shown(self) -> str:
+        """The address for people: without its query, which may hold a secret."""
+        return self.url.partition("?")[0]
+
+    def secrets(self) -> list[str]:
+        """What must not be shown: of `Bearer …` also the word alone, of a query every value."""
+        query = self.url.partition("?")[2]
+        words = [word for value in self.headers.values() for word in value.split()]
+        return [*self.headers.values(), *words, *(p.partition("=")[2] for p in query.split("&"))]
+
+    def __repr__(self) -> str:
+        return f"Remote({self.shown!r}, headers={sorted(self.headers)})"
+
+
+# A remote that is away is no crasher: it is tried again until it is back, every ten seconds at
+# most, which the limit of restarts cannot end.
+RECONNECTS: Final = Restarts(max_restarts=60, first_delay=0.05, factor=2.0, max_delay=10.0)
+
+
 class Provider(Struct, frozen=True, kw_only=True):
     """One kind of agent.
 
     `plan` may raise SettingsError. `passes` are patterns of the host's environment variables that
     the agent gets besides the harmless ones (PATH, HOME, LANG, …). `install` is what a person
-    types when the executable is missing.
+    types when the executable is missing. `remote` tells of an agent that is not launched but
+    connected to, if the settings say so; None: this kind is always launched.
     """
 
     name: str
@@ -44,3 +78,4 @@ class Provider(Struct, frozen=True, kw_only=True):
     wire: Callable[[AvatarSettings], Wire]
     passes: tuple[str, ...] = ()
     install: str = ""
+    remote: Callable[[AvatarSettings], Remote | None] | None = None

@@ -32,6 +32,7 @@ def present(folder: str) -> list[str]:
         "avatar_actors/configuration",
         "avatar_actors/processes",
         "avatar_actors/providers",
+        "avatar_actors/remote",
         "avatar_actors/warden",
     ],
 )
