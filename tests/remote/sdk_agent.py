@@ -114,9 +114,10 @@ class SdkAgent:
     async def _ask_step(self, session_id: str, tool_id: str) -> None:
         call = schema.ToolCallUpdate(tool_call_id=tool_id, title="Write", kind="edit")
         answer = await self._client.request_permission(session_id, call, OPTIONS)
-        await self._say(session_id, answer.outcome.outcome)
-        if isinstance(answer.outcome, schema.AllowedOutcome):
-            await self._say(session_id, f" {answer.outcome.option_id}")
+        if not isinstance(answer.outcome, schema.AllowedOutcome):
+            await asyncio.Event().wait()  # the cancel of the turn is on its way
+        else:
+            await self._say(session_id, f"selected {answer.outcome.option_id}")
 
     async def _tick_step(self, session_id: str, seconds: float) -> None:
         while True:

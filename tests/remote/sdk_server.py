@@ -1,7 +1,8 @@
 """The SDK's own server with the SDK's agent, as a program: `python -m tests.remote.sdk_server`.
 
-It prints its port. Agents are at /acp and, with quirks, at /plain, /forgetful and /mute; all of
-them want the token, if one is given. It ends with its stdin.
+It prints its port. Agents are at /acp and, with quirks, at /plain, /forgetful and /mute; the one at
+/noisy is the first with a server that says nonsense in between. All of them want the token, if one
+is given. It ends with its stdin.
 """
 
 import asyncio
@@ -35,6 +36,8 @@ class Porter:
             await self._apps["/acp"](scope, receive, send)
         elif self._token and dict(scope["headers"]).get(b"authorization") != self._wanted():
             await _refuse(scope, send, 401)
+        elif scope["path"] == "/noisy":
+            await self._apps["/acp"](scope, receive, partial(_noisily, send))
         elif scope["path"] not in self._apps:
             await _refuse(scope, send, 404)
         else:
@@ -46,6 +49,22 @@ class Porter:
 
 def _app(kind: str) -> AcpAsgiApp:
     return create_asgi_app(partial(SdkAgent, kind=kind))  # type: ignore[arg-type]
+
+
+NONSENSE = ("null", "[1, 2]", "{broken", "7", "[" * 3000, '{"jsonrpc": "2.0", "hm": "ü"}')
+
+
+async def _noisily(send: Send, message: Any) -> None:
+    """Before each message everything that is none."""
+    if message["type"] == "websocket.send":
+        await send({"type": "websocket.send", "bytes": b"\x00\xff"})
+        for text in NONSENSE:
+            await send({"type": "websocket.send", "text": text})
+    if message["type"] == "http.response.body" and message["body"].startswith(b"data:"):
+        noise = "".join(f"event: x\r\ndata: {text}\r\n\r\n" for text in NONSENSE).encode()
+        for start in range(0, len(noise), 7):  # also characters are cut in two
+            await send({**message, "body": noise[start : start + 7]})
+    await send(message)
 
 
 async def _refuse(scope: Any, send: Send, status: int) -> None:

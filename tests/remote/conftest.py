@@ -1,0 +1,78 @@
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.processes.census import offspring, open_fds
+from tests.remote.place import TOKEN, Place
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@contextmanager
+def sdk_server(**options: str) -> Generator[int]:
+    """The SDK's server in a process of its own; its port."""
+    command = [sys.executable, "-m", "tests.remote.sdk_server", json.dumps(options)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        try:
+            yield int(server.stdout.readline())
+        finally:
+            server.stdin.close()
+            try:
+                server.wait(30)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+@pytest.fixture(scope="session")
+def server() -> Generator[int]:
+    with sdk_server(token=TOKEN) as port:
+        yield port
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of this machine, signed by itself; with its key."""
+    path = tmp_path_factory.mktemp("tls") / "both.pem"
+    openssl = shutil.which("openssl") or pytest.skip("needs openssl")
+    command = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=here", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command += ["-keyout", str(path), "-out", str(path.with_suffix(".crt"))]
+    subprocess.run(command, check=True, capture_output=True)
+    path.write_text(path.read_text() + path.with_suffix(".crt").read_text())
+    return path
+
+
+@pytest.fixture(params=["ws", "http"])
+def place(server: int, tmp_path: Path, request: pytest.FixtureRequest) -> Generator[Place]:
+    """Where the agent is, by either way; nothing of ours may be left of a test."""
+    scheme: str = request.param
+    children, fds, threads = offspring(), open_fds(), _threads()
+    yield Place(scheme, server, tmp_path)
+    assert offspring() <= children
+    assert open_fds() <= fds
+    assert _threads() <= threads
+
+
+def _threads() -> set[threading.Thread]:
+    # trio keeps its idle workers for ten seconds.
+    return {each for each in threading.enumerate() if not each.name.startswith("Trio")}
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port
