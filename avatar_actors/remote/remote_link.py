@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import secrets
+import os
 from contextlib import suppress
 from types import ModuleType
 
@@ -85,7 +85,7 @@ async def remote_link(
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(call.hold)
-            inbox.ready(Reached(wish, secrets.token_hex(4)))
+            inbox.ready(Reached(wish, os.urandom(4).hex()))
             async for message in inbox:
                 match message:
                     case Write(data):

@@ -1,8 +1,8 @@
 """An agent made with the SDK, which plays the steps that a prompt names. Nothing of ours is in it.
 
-A prompt is a JSON list of steps: {"say": text}, {"think": text}, {"chunks": n}, {"big": bytes},
-{"tool": id}, {"begin": id} (a tool that never ends), {"ask": id}, {"tick": seconds}, {"wait": true}
-(until cancelled), {"history": true}, {"answer": refusal}.
+A prompt is a JSON list of steps: {"say": text}, {"think": text}, {"chunks": n}, {"blocks": n} (of
+8 KiB), {"big": bytes}, {"tool": id}, {"begin": id} (a tool that never ends), {"ask": id},
+{"tick": seconds}, {"wait": true} (until cancelled), {"history": true}.
 """
 
 import asyncio
@@ -94,6 +94,10 @@ class SdkAgent:
     async def _chunks_step(self, session_id: str, count: int) -> None:
         for number in range(count):
             await self._say(session_id, f"{number} ")
+
+    async def _blocks_step(self, session_id: str, count: int) -> None:
+        for _ in range(count):
+            await self._say(session_id, "x" * 8192)
 
     async def _big_step(self, session_id: str, size: int) -> None:
         await self._say(session_id, "x" * size)

@@ -1,5 +1,7 @@
 """A turn with an agent that runs elsewhere, made with the SDK, is a turn like any other."""
 
+import trio
+
 from avatar_actors import (
     CancelResult,
     Escalation,
@@ -11,7 +13,9 @@ from avatar_actors import (
     ToolEvent,
     ToolStatus,
 )
+from supervisors.testing import freeze
 from tests.remote.place import GO, TOKEN, WAIT, Place, play
+from tests.remote.wireline import open_wireline
 from tests.runtime.home import all_of, until
 
 
@@ -71,6 +75,21 @@ async def test_what_is_not_ascii_arrives_as_it_was_sent(place: Place) -> None:
     words = "Grüße, \u2028 𝄞 漢字 " * 500
     async with place.avatar() as aria:
         assert (await aria.chat(play({"say": words}))).content == words
+
+
+async def test_an_agent_waits_for_a_session_that_does_not_listen(place: Place) -> None:
+    # Of which the tracker's mailbox may hold 16 MiB, and the sockets on the way some.
+    size = 8192 * 6000
+    async with open_wireline(place.port) as line, place.avatar(line.port) as aria:
+        async with aria.turn(play({"blocks": 6000})) as turn:
+            with freeze(aria._actors.tracker):  # pyright: ignore[reportPrivateUsage]
+                before = -1
+                while line.passed != before:
+                    before = line.passed
+                    await trio.sleep(1)
+            assert before < size / 2
+            assert len((await turn.wait()).content) == size
+        assert line.passed > size
 
 
 async def test_two_avatars_on_one_server_keep_apart(place: Place) -> None:

@@ -21,6 +21,7 @@ class Wireline:
         self._is_flowing = trio.Event()
         self._is_flowing.set()
         self.port = 0
+        self.passed = 0
 
     def freeze(self) -> None:
         """From now on nothing passes, and nobody is told: as if a cable had been pulled."""
@@ -64,6 +65,7 @@ class Wireline:
                 if (source, sink) in self._asked and re.match(rb"[A-Z]+ /", data):
                     self._asked[source, sink] = data
                 await self._is_flowing.wait()
+                self.passed += len(data)
                 await sink.send_all(data)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
