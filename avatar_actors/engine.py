@@ -7,19 +7,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, Unpack
 
-from avatar_actors.engine_options import AnswerDetails, EngineOptions, order_of
+from avatar_actors.engine_options import AnswerDetails, EngineOptions, configured, order_of
 from avatar_actors.errors import AvatarDown
 from avatar_actors.events import AvatarEvent
 from avatar_actors.handle import Avatar, Escalation
 from avatar_actors.host_settings import ProviderType
 from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.chat_handle import Callback, ChatHandle
+from avatar_actors.hosting.delivery import Dispatcher
 from avatar_actors.hosting.emitter import EventEmitter, running_loop
 from avatar_actors.hosting.errand import Errand
 from avatar_actors.hosting.hatch import Hatch
 from avatar_actors.hosting.host_stream import HostStream
 from avatar_actors.hosting.room import Room, all_of, texts
-from avatar_actors.hosting.runtime_thread import Inside
+from avatar_actors.hosting.runtime_thread import Inside, RuntimeThread
 from avatar_actors.hosting.tenancy import Tenancy
 from avatar_actors.hosting.workers import hear_all
 from avatar_actors.providers.provider import Provider
@@ -60,6 +61,21 @@ class AvatarEngine(EventEmitter):
         super().__init__(order.dispatcher)
         self._wish = order.wish
         self._tenancy = Tenancy(order.landlord, self)
+
+    @classmethod
+    def from_config(
+        cls,
+        path: str | Path | None = None,
+        provider: str = "",
+        dispatcher: Dispatcher | None = None,
+        runtime: RuntimeThread | None = None,
+    ) -> AvatarEngine:
+        """As a configuration wants it: that of this file, or of the first that is found."""
+        wanted = configured(path, provider)
+        options: EngineOptions = {**wanted.options, "dispatcher": dispatcher}
+        if runtime is not None:
+            options["runtime"] = runtime
+        return cls(wanted.provider, wanted.model, wanted.working_dir, **options)
 
     # Life.
 

@@ -81,3 +81,25 @@ def _landlord(runtime: RuntimeThread | RuntimeOptions | None) -> Landlord:
     if runtime is None:
         return SHARED
     return Given(runtime) if isinstance(runtime, RuntimeThread) else Private(runtime)
+
+
+class Configured(msgspec.Struct, frozen=True):
+    """An engine's arguments, as a configuration has them."""
+
+    provider: str | Provider
+    model: str
+    working_dir: str | Path
+    options: EngineOptions
+
+
+def configured(path: str | Path | None, provider: str) -> Configured:
+    """What the configuration says of this provider, or of the one that it chooses."""
+    from avatar_actors.config import AvatarConfig  # noqa: PLC0415 - only who has one pays for it
+
+    config = AvatarConfig.load(path)
+    kind, avatar = config.chosen(provider)
+    model, working_dir = avatar.pop("model", ""), avatar.pop("working_dir", "")
+    shared: SharedOptions = avatar
+    runtime = config.runtime or None
+    options: EngineOptions = {**shared, "name": "", "dispatcher": None, "runtime": runtime}
+    return Configured(kind, model, working_dir, options)

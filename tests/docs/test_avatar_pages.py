@@ -91,8 +91,10 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [Avatar, Turn, Runtime, EventStream]
-    + [AvatarEngine, ChatHandle, EventEmitter, HostStream, RuntimeThread],
+    [
+        *(Avatar, Turn, Runtime, EventStream),
+        *(AvatarEngine, ChatHandle, EventEmitter, HostStream, RuntimeThread),
+    ],
 )
 def test_every_public_method_is_in_the_reference(kind: type) -> None:
     for_the_hub = {"push", "close"} if kind is EventStream else set[str]()
