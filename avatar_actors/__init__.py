@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from avatar_actors.types import ThinkingPhase, ToolCall, ToolStatus, Usage
     from avatar_actors.events import ActivityEvent, AvatarEvent, ContextEvent, ContinuityEvent
     from avatar_actors.events import CostEvent, DiagnosticEvent, EngineStateEvent, ErrorEvent
-    from avatar_actors.events import EventsLostEvent, PermissionClosedEvent, PermissionEvent
-    from avatar_actors.events import PlanEvent, RetryEvent, SessionInfoEvent, StallEvent
-    from avatar_actors.events import StateEvent, SupervisionEvent, TextEvent, ThinkingEvent
-    from avatar_actors.events import ToolEvent, TurnEndedEvent, TurnStartedEvent
-    from avatar_actors.events import UnrecognisedEvent
+    from avatar_actors.events import EventsLostEvent, OrphansReapedEvent, PermissionClosedEvent
+    from avatar_actors.events import PermissionEvent, PlanEvent, QueueEvent, RetryEvent
+    from avatar_actors.events import SessionInfoEvent, StallEvent, StateEvent, SupervisionEvent
+    from avatar_actors.events import TextEvent, ThinkingEvent, ToolEvent, TurnEndedEvent
+    from avatar_actors.events import TurnStartedEvent, UnrecognisedEvent
     from avatar_actors.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin
     from avatar_actors.errors import AgentNotFound, AgentNotReady, AgentRefused, AvatarDown
     from avatar_actors.errors import AvatarError, AvatarStartError, ConfigError, ConnectionLost
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
     from avatar_actors.providers.acp import acp_provider
     from avatar_actors.config import AvatarConfig, config_schema, find_config
+    from avatar_actors.metrics.offer import MetricsOffer
     # fmt: on
 
 __version__ = "0.3.0"
@@ -60,6 +61,7 @@ _ROOMS = (
     "types", "events", "errors", "providers.provider", "providers.acp", "engine", "engine_options",
     "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
     "hosting.runtime_thread", "hosting.signals", "attachment", "prices", "response", "config",
+    "metrics.offer",
 )  # fmt: skip
 
 # fmt: off
@@ -72,17 +74,18 @@ __all__ = [
     "Continuity", "ContinuityEvent", "CostEvent", "CostSource", "DiagnosticEvent", "Dispatcher",
     "EngineOptions", "EngineState", "EngineStateEvent", "ErrorEvent", "Escalation", "EventEmitter",
     "EventStream", "EventsLostEvent", "HealthStatus", "HostStream", "LaunchPlan", "Level",
-    "LogSettings", "McpServer", "Message", "MetricsKind", "MetricsSettings", "Outcome", "PRICES",
-    "PRICES_AS_OF", "PermissionClosedEvent", "PermissionEvent", "PermissionMode",
-    "PermissionOption", "Permit", "Place", "PlanEntry", "PlanEvent", "Price", "PromptOptions",
-    "Provider", "ProviderCapabilities", "ProviderType", "RateLimit", "Remote", "Restarts",
-    "ResumeRefused", "Retry", "RetryEvent", "Runtime", "RuntimeOptions", "RuntimeThread",
-    "SessionInfoEvent", "SettingsError", "StallEvent", "StallVerdict", "StateEvent",
-    "StoredSession", "SupervisionEvent", "TextEvent", "ThinkingEvent", "ThinkingPhase", "Timeouts",
-    "ToolCall", "ToolEvent", "ToolPolicy", "ToolStatus", "Turn", "TurnEndedEvent",
-    "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy",
-    "WireBroken", "__version__", "acp_provider", "config_schema", "find_config", "open_avatar",
-    "open_runtime", "stop_on_signals",
+    "LogSettings", "McpServer", "Message", "MetricsKind", "MetricsOffer", "MetricsSettings",
+    "OrphansReapedEvent", "Outcome", "PRICES", "PRICES_AS_OF", "PermissionClosedEvent",
+    "PermissionEvent", "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry",
+    "PlanEvent", "Price", "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType",
+    "QueueEvent", "RateLimit", "Remote", "Restarts", "ResumeRefused", "Retry", "RetryEvent",
+    "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent", "SettingsError",
+    "StallEvent", "StallVerdict", "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent",
+    "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall", "ToolEvent", "ToolPolicy",
+    "ToolStatus", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
+    "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy", "WireBroken", "__version__",
+    "acp_provider", "config_schema", "find_config", "open_avatar", "open_runtime",
+    "stop_on_signals",
 ]
 # fmt: on
 

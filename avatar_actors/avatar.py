@@ -24,6 +24,7 @@ from avatar_actors.errors import AvatarStartError
 from avatar_actors.limit_messages import BudgetMessage, TreasurerMessage
 from avatar_actors.providers.provider import Provider
 from avatar_actors.retrying import patience, start_patiently
+from avatar_actors.runtime_messages import AvatarBorn
 from avatar_actors.session import Company, session_spec
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.subscription import EventStream
@@ -72,7 +73,7 @@ async def start_avatar(
     avatars: Supervisor,
     wanted: Wanted,
     warden: Address[inner.Admit],
-    herald: Address[messages.AvatarBorn],
+    herald: Address[AvatarBorn],
 ) -> Actors:
     """Start all actors of an avatar, each ready before the next; AvatarStartError if one is not."""
     supervisor = await _open(avatars, wanted)
@@ -115,7 +116,7 @@ async def _start_actors(
     supervisor: Supervisor,
     wanted: Wanted,
     warden: Address[inner.Admit],
-    herald: Address[messages.AvatarBorn],
+    herald: Address[AvatarBorn],
 ) -> Actors:
     provider, settings, start = wanted.provider, wanted.settings, supervisor.start
     folder = partial(private_dir, path=wanted.private_dir)
@@ -124,7 +125,7 @@ async def _start_actors(
     hub = await start(_vital("event hub", numbering))
     if wanted.listener is not None:
         await hub.ask(messages.Subscribe(wanted.listener))
-    await herald.tell(messages.AvatarBorn(supervisor.path, hub))
+    await herald.ask(AvatarBorn(supervisor.path, hub))
     tracking = partial(activity_tracker, hub=hub, timeouts=settings.timeouts)
     tracker = await start(_vital("activity tracker", tracking))
     limiting = partial(rate_limiter, limit=settings.rate_limit, tracker=tracker)

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from avatar_actors import errors, messages
 from avatar_actors import session_messages as inner
 from avatar_actors.events import (
-    AvatarEvent,
     ContinuityEvent,
     DiagnosticEvent,
     UnrecognisedEvent,
@@ -27,6 +26,16 @@ from supervisors import Address, AskFailed, Reply
 _FAILURES = {
     facts.OpenFailure.NEEDS_LOGIN: errors.AgentNeedsLogin,
     facts.OpenFailure.NOT_FOUND: errors.AgentNotFound,
+}
+# Where wires put words that may be anything: garbage, error messages, lines they do not know.
+_REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
+    DiagnosticEvent: ("message",),
+    UnrecognisedEvent: ("raw",),
+    facts.TurnOver: ("error", "stop_reason"),
+    facts.Answered: ("error",),
+    facts.Opened: ("why",),
+    facts.OpenFailed: ("message", "advice"),
+    facts.Broken: ("message",),
 }
 
 
@@ -126,15 +135,13 @@ async def end_session(links: Links, error: errors.AgentError | errors.AvatarStar
     raise error
 
 
-def refusal_of(failed: facts.OpenFailed, message: str) -> errors.AvatarStartError:
+def refusal_of(failed: facts.OpenFailed) -> errors.AvatarStartError:
     """The error for an agent that opened no session."""
-    return _FAILURES.get(failed.failure, errors.AgentRefused)(message, failed.advice)
+    return _FAILURES.get(failed.failure, errors.AgentRefused)(failed.message, failed.advice)
 
 
-def without_secrets(event: AvatarEvent, redactor: Redactor) -> AvatarEvent:
+def without_secrets(fact: facts.Fact, redactor: Redactor) -> facts.Fact:
     """Hides them in remarks, not in what the agent says or does: that is the host's to see."""
-    if isinstance(event, DiagnosticEvent):
-        return replace(event, message=redactor.hide(event.message))
-    if isinstance(event, UnrecognisedEvent):
-        return replace(event, raw=redactor.hide(event.raw))
-    return event
+    for name in _REMARKS.get(type(fact), ()):
+        fact = replace(fact, **{name: redactor.hide(getattr(fact, name))})
+    return fact

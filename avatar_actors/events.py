@@ -258,6 +258,18 @@ class SessionInfoEvent(AvatarEvent, frozen=True, tag="session_info"):
     commands: tuple[Choice, ...] | None = None
 
 
+class QueueEvent(AvatarEvent, frozen=True, tag="queue"):
+    """So many prompts wait behind the present turn now."""
+
+    waiting: int = 0
+
+
+class OrphansReapedEvent(AvatarEvent, frozen=True, tag="orphans_reaped"):
+    """The agent has ended, and with it so many processes that it had left behind."""
+
+    count: int = 0
+
+
 class UnrecognisedEvent(AvatarEvent, frozen=True, tag="unrecognised"):
     """Something the wire does not know, as the agent sent it (cut to 64 KiB)."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import fnmatch
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import trio
 from msgspec import Struct
@@ -54,12 +55,15 @@ class Launcher(Struct, frozen=True):
 
     def redactor(self) -> Redactor:
         """Hides the values that must never be shown."""
-        env = {**self._passed(), **self.settings.env}
+        settings = self.settings
+        env = {**self._passed(), **settings.env}
         values = [value for name, value in env.items() if _is_like(name.upper(), _SECRET)]
-        for server in self.settings.mcp_servers:
-            values += [*server.env.values(), *server.headers.values()]
         remote = self.remote()
-        return Redactor([*values, *(remote.secrets() if remote is not None else ())])
+        if remote is not None:
+            values += _of_headers(remote.headers) + _of_url(remote.url)
+        for server in settings.mcp_servers:
+            values += [*server.env.values(), *_of_headers(server.headers), *_of_url(server.url)]
+        return Redactor(values)
 
     def _passed(self) -> dict[str, str]:
         patterns = (*_HARMLESS, *self.provider.passes)
@@ -94,3 +98,13 @@ def _write_files(directory: Path, files: dict[str, str]) -> None:
 
 def _is_like(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _of_headers(headers: Mapping[str, str]) -> list[str]:
+    # Of `Bearer KEY` the key alone is as secret.
+    return [part for value in headers.values() for part in (value, value.rpartition(" ")[2])]
+
+
+def _of_url(url: str) -> list[str]:
+    parts = urlsplit(url)
+    return [parts.password or "", *(value for _, value in parse_qsl(parts.query))]

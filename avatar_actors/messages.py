@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from avatar_actors.attachment import Attachment
 from avatar_actors.events import ActivityEvent, AvatarEvent, RetryEvent, TurnEndedEvent
+from avatar_actors.runtime_messages import Follow
 from avatar_actors.settings import WhileBusy
 from avatar_actors.subscription import EventStream
 from avatar_actors.types import (
@@ -53,7 +54,7 @@ class Unsubscribe(Struct, frozen=True):
     stream: EventStream
 
 
-HubMessage: TypeAlias = Publish | Subscribe | Unsubscribe
+HubMessage: TypeAlias = Publish | Subscribe | Unsubscribe | Follow
 
 # To the activity tracker, which passes on what it is told to the event hub.
 
@@ -280,12 +281,3 @@ TurnMessage: TypeAlias = (
     | ClearHistory
     | GetHealth
 )
-
-# To the herald.
-
-
-class AvatarBorn(Struct, frozen=True):
-    """To the herald: notices about what is below `path` go to this hub."""
-
-    path: str
-    hub: Address[HubMessage]

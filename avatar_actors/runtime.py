@@ -10,26 +10,32 @@ from pathlib import Path
 from typing import Unpack
 
 import trio
+from msgspec import Struct
 
-from avatar_actors import messages
 from avatar_actors import session_messages as inner
 from avatar_actors.actors.herald import herald
 from avatar_actors.actors.treasurer import treasurer
 from avatar_actors.actors.warden import warden
 from avatar_actors.avatar import Wanted, start_avatar
-from avatar_actors.errors import SettingsError
+from avatar_actors.errors import AvatarDown, SettingsError
+from avatar_actors.events import AvatarEvent
+from avatar_actors.feed import follow_all
 from avatar_actors.handle import Avatar
 from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.launching import settled
 from avatar_actors.limit_messages import RaiseBudget, TotalSpent, TreasurerMessage
+from avatar_actors.metrics.offer import MetricsOffer
+from avatar_actors.observing import Observers, open_observers
 from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
+from avatar_actors.runtime_messages import Follow, HeraldMessage
 from avatar_actors.settings import AvatarOptions, Budget, settings_from
 from avatar_actors.structured_output import check_schema
 from avatar_actors.subscription import EventStream
 from avatar_actors.types import Usage
 from supervisors import (
+    ActorDown,
     Address,
     Backoff,
     ChildSpec,
@@ -46,20 +52,26 @@ _WARDEN_LIVES = 1000
 _WARDEN_BACKOFF = Backoff(minimum=0.001, maximum=1.0, factor=4.0, reset_after=5.0)
 
 
+class Posts(Struct, frozen=True):
+    """The actors beside the avatars, which all of them know."""
+
+    warden: Address[inner.Admit]
+    herald: Address[HeraldMessage]
+    treasurer: Address[TreasurerMessage]
+
+
 class Runtime:
     """Avatars come and go; each has its own restart budget, so a crasher harms nobody else."""
 
     def __init__(
         self,
         root: Supervisor,
-        warden: Address[inner.Admit],
-        herald: Address[messages.AvatarBorn],
-        treasurer: Address[TreasurerMessage],
+        posts: Posts,
         scratch: Path,
+        observers: Observers,
     ) -> None:
-        self._root, self._warden, self._herald = root, warden, herald
-        self._treasurer = treasurer
-        self._scratch = scratch
+        self._root, self._posts = root, posts
+        self._scratch, self._observers = scratch, observers
         self._numbers = itertools.count(1)
         self._starting: set[str] = set()
         self._avatars: list[Avatar] = []
@@ -83,13 +95,14 @@ class Runtime:
             settings=settled(kind, settings_from(options)),
             private_dir=self._scratch / f"avatar-{number}",
             listener=listener,
-            treasurer=self._treasurer,
+            treasurer=self._posts.treasurer,
         )
         if wanted.settings.output_schema is not None:
             check_schema(wanted.settings.output_schema)
         if wanted.name in {*self._starting, *(avatar.name for avatar in self.avatars())}:
             raise SettingsError(f"an avatar {wanted.name!r} is up already; choose another name")
         self._starting.add(wanted.name)
+        self._observers.meet(wanted, {*self._starting, *(each.name for each in self.avatars())})
         try:
             return await self._start(wanted)
         finally:
@@ -97,7 +110,7 @@ class Runtime:
 
     async def _start(self, wanted: Wanted) -> Avatar:
         avatars = self._root.supervisor("avatars")
-        actors = await start_avatar(avatars, wanted, self._warden, self._herald)
+        actors = await start_avatar(avatars, wanted, self._posts.warden, self._posts.herald)
         avatar = Avatar(wanted.name, wanted.settings, actors, avatars)
         self._avatars = [*self.avatars(), avatar]
         return avatar
@@ -108,11 +121,28 @@ class Runtime:
 
     async def spent(self) -> Usage:
         """What all its avatars have used, also those that are gone."""
-        return await self._treasurer.ask(TotalSpent())
+        return await self._posts.treasurer.ask(TotalSpent())
 
     async def raise_budget(self, budget: Budget) -> None:
         """From now on this budget holds for all its avatars together; what was spent is spent."""
-        await self._treasurer.ask(RaiseBudget(budget))
+        await self._posts.treasurer.ask(RaiseBudget(budget))
+
+    @asynccontextmanager
+    async def events(
+        self, *kinds: type[AvatarEvent], capacity: int = 4096
+    ) -> AsyncGenerator[EventStream]:
+        """Subscribe to all avatars, those to come included, until the runtime ends."""
+        follow = Follow(EventStream(kinds=kinds, capacity=capacity))
+        try:
+            async with follow_all(self._posts.herald, follow) as stream:
+                yield stream
+        except ActorDown as error:
+            raise AvatarDown("the runtime has ended") from error
+
+    @property
+    def metrics(self) -> MetricsOffer | None:
+        """Where the figures are; None if `metrics` was not given."""
+        return self._observers.metrics
 
     def tree(self) -> TreeNode:
         """The whole supervision tree as it is now; `print()` it."""
@@ -134,13 +164,22 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     # Restarted with empty books it would lie; without it no prompt is let through.
     keep = ChildSpec("treasurer", keeping, restart=Restart.TEMPORARY)
     most = options.get("max_avatars")
-    avatars = SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most)
     with open_scratch() as scratch:
-        async with open_supervisor(
-            "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, keep, avatars]
-        ) as root:
-            proclaim = await root.start(ChildSpec("herald", partial(herald, notices=root.notices)))
-            runtime = Runtime(root, root.address(lend), proclaim, root.address(keep), scratch)
+        async with (
+            open_observers(options) as observers,
+            open_supervisor(
+                "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, keep]
+            ) as root,
+        ):
+            # Before the avatars, so that who looks on sees the last of them leave.
+            telling = partial(herald, notices=root.notices, tree=root.tree)
+            proclaim = await root.start(ChildSpec("herald", telling))
+            await observers.start(root, proclaim)
+            await root.start(
+                SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most)
+            )
+            posts = Posts(root.address(lend), proclaim, root.address(keep))
+            runtime = Runtime(root, posts, scratch, observers)
             try:
                 yield runtime
             finally:

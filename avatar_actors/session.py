@@ -198,6 +198,7 @@ class _ProcessEnd:
             turn_queue=self._company.turn_queue,
             tracker=self._company.tracker,
             gatekeeper=self._company.gatekeeper,
+            hub=self._company.hub,
             prepare=self._launcher.prepare,
             install=self._launcher.provider.install,
             stop_grace=self._launcher.settings.timeouts.stop,

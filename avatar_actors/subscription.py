@@ -42,7 +42,9 @@ class EventStream:
         self.turn_id = turn_id
         self.kinds: tuple[type[AvatarEvent], ...] = tuple(kinds)
         self.lost: int = 0
+        self.merged: int = 0
         self.is_closed: bool = False
+        self._wanted = _Wanted(self.kinds)
         self._capacity = capacity
         self._roof = capacity
         self._queue: deque[AvatarEvent | _Run] = deque()
@@ -90,7 +92,8 @@ class EventStream:
     def push(self, events: Sequence[AvatarEvent]) -> None:
         """For the event hub: add these at the end."""
         if self.kinds:
-            events = [event for event in events if isinstance(event, self.kinds)]
+            wanted = self._wanted
+            events = [event for event in events if wanted[type(event)]]
         if len(self._queue) + len(events) <= self._capacity:
             self._queue.extend(events)
             self._roof = self._capacity
@@ -113,6 +116,11 @@ class EventStream:
             self._arrival.set()
             self._arrival = None
 
+    def seen_so_far(self) -> list[AvatarEvent]:
+        """Take what is there, without waiting."""
+        taken, self._queue = self._queue, deque()
+        return [event.whole() if isinstance(event, _Run) else event for event in taken]
+
     async def _wait(self) -> None:
         self._credit = _BATCH
         if self._queue:
@@ -130,6 +138,7 @@ class EventStream:
                 last = _Run(last)
             if last.takes(event):
                 self._queue[-1] = last
+                self.merged += 1
                 return
         self._queue.append(event)
         if len(self._queue) > self._roof:
@@ -149,6 +158,7 @@ class EventStream:
         for event in self._queue:
             if not (runs and runs[-1].takes(event)):
                 runs.append(event if isinstance(event, _Run) else _Run(event))
+        self.merged += len(self._queue) - len(runs)
         self._queue = deque(run.shrunk() for run in runs)
 
     def _drop_oldest(self, count: int, kinds: tuple[type[AvatarEvent], ...]) -> None:
@@ -162,6 +172,18 @@ class EventStream:
             else:
                 kept.append(event)
         self._queue = kept
+
+
+class _Wanted(dict[type[AvatarEvent], bool]):
+    """Whether an event of this type is of one of the kinds; most events are text, asked again."""
+
+    def __init__(self, kinds: tuple[type[AvatarEvent], ...]) -> None:
+        super().__init__()
+        self._kinds = kinds
+
+    def __missing__(self, kind: type[AvatarEvent]) -> bool:
+        self[kind] = wanted = issubclass(kind, self._kinds)
+        return wanted
 
 
 class _Run:
@@ -206,6 +228,8 @@ def _words(event: AvatarEvent) -> str:
 
 
 def _go_together(first: AvatarEvent, second: AvatarEvent) -> bool:
+    if first.avatar != second.avatar:
+        return False
     if isinstance(first, TextEvent) and isinstance(second, TextEvent):
         return first.turn_id == second.turn_id and not first.is_complete
     if isinstance(first, ThinkingEvent) and isinstance(second, ThinkingEvent):

@@ -8,6 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from avatar_actors.redaction import repr_without
+
 # JSON that only passes through: what an agent's tool was given. Nothing here looks inside.
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -217,6 +219,9 @@ class McpServer(Struct, frozen=True, kw_only=True):
     url: str = ""
     transport: str = "stdio"
     headers: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return repr_without(self, "env", "headers")
 
 
 class Choice(Struct, frozen=True):

@@ -30,15 +30,15 @@ TREES = (*PACKAGES, "tests", "bench", "examples")
 PUBLIC = ("supervisors", "supervisors.testing", "avatar_actors")
 VALUES = (
     "avatar_actors.attachment", "avatar_actors.events", "avatar_actors.types",
-    "avatar_actors.errors", "msgspec.*",
+    "avatar_actors.errors", "avatar_actors.redaction", "msgspec.*",
 )  # fmt: skip
 WIRE = ("avatar_actors", *VALUES, "avatar_actors.wire.*")
 SETTINGS = ("avatar_actors.settings", "avatar_actors.tool_policy", "avatar_actors.prices")
 # Pure parts that actors are made of, and what they say to each other.
 PARTS = (
-    "activity", "connection", "conversation", "history", "ledger", "limit_messages", "messages",
-    "redaction", "session_messages", "session_record",
-    "stall", "subscription", "tariff", "tool_policy", "turn_runner",
+    "activity", "connection", "conversation", "feed", "history", "ledger", "limit_messages",
+    "log_lines", "messages", "redaction", "runtime_messages", "session_messages",
+    "session_record", "stall", "subscription", "tariff", "tool_policy", "turn_runner",
 )  # fmt: skip
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),

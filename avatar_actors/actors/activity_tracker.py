@@ -12,6 +12,7 @@ from avatar_actors.activity import Activities
 from avatar_actors.events import (
     AvatarEvent,
     CostEvent,
+    QueueEvent,
     StallEvent,
     TextEvent,
     ThinkingEvent,
@@ -131,7 +132,8 @@ class _Account:
     async def happened(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
         if turn_id != self.turn_id and turn_id:
             return  # of a turn that has ended: nothing of it may follow its end
-        self.heard_at = trio.current_time()
+        if not (events and isinstance(events[0], QueueEvent)):  # which is no word of the agent
+            self.heard_at = trio.current_time()
         texts = [event.text for event in events if type(event) is TextEvent]
         if turn_id:
             # One string per batch: the memory of a long turn is that of its text.

@@ -9,7 +9,10 @@ import trio
 from msgspec import Struct
 
 from avatar_actors.errors import AgentNotFound, AvatarStartError
+from avatar_actors.events import OrphansReapedEvent
 from avatar_actors.messages import (
+    HubMessage,
+    Publish,
     ResumeWish,
     SessionDown,
     SessionLost,
@@ -49,6 +52,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     turn_queue: Address[TurnMessage]
     tracker: Address[TrackerMessage]
     gatekeeper: Address[GatekeeperMessage]
+    hub: Address[HubMessage]
     prepare: Callable[[ResumeWish], Awaitable[Launch]]
     install: str
     stop_grace: float
@@ -74,8 +78,11 @@ async def agent_process(inbox: Inbox[ProcessMessage], around: Surroundings) -> N
             await around.gatekeeper.tell(QuestionsOver(None))
             await around.turn_queue.tell(SessionLost(*_end_of(lease)))
             # Who outlives the agent is no use to the next one, and would only hold it up.
-            await lease.end(around.stop_grace if lease.returncode is None else 0.0)
+            ending = await lease.end(around.stop_grace if lease.returncode is None else 0.0)
             await lease.aclose()
+            if ending.reaped:
+                reaped = OrphansReapedEvent(count=ending.reaped)
+                await around.hub.tell(Publish(0, [reaped]))
 
 
 async def _spawn(around: Surroundings, launch: Launch) -> Lease:

@@ -28,6 +28,7 @@ from avatar_actors.connection import (
 from avatar_actors.events import (
     AvatarEvent,
     CostEvent,
+    SessionInfoEvent,
     TextEvent,
 )
 from avatar_actors.limit_messages import Spent
@@ -110,6 +111,8 @@ class _Speaker:
         continuity = continuity_of(opened, self._opening.far.wish)
         if continuity.continuity is not Continuity.NEW:
             await self._tell(0, [continuity])
+        if opened.model:
+            await self._tell(0, [SessionInfoEvent(model=opened.model)])
         up = messages.SessionUp(opened.capabilities, self._links.process)
         await self._links.tracker.tell(up)
         ready = messages.SessionReady(
@@ -179,12 +182,13 @@ class _Speaker:
     async def _take(self, found: Sequence[facts.Fact]) -> None:
         self._flush()
         events: list[AvatarEvent] = []
-        for fact in found:
-            if type(fact) is TextEvent:
-                events.append(fact)
-            elif isinstance(fact, AvatarEvent):
-                told = self._tariff.applied(fact)
-                events.append(without_secrets(told, self._opening.redactor))
+        for told in found:
+            if type(told) is TextEvent:
+                events.append(told)
+                continue
+            fact = without_secrets(told, self._opening.redactor)
+            if isinstance(fact, AvatarEvent):
+                events.append(self._tariff.applied(fact))
             else:
                 await self._tell_events(events)
                 events = []
@@ -229,8 +233,7 @@ class _Speaker:
             case facts.OpenFailed():
                 await self._refuse(fact)
             case facts.Broken(message):
-                broken = errors.WireBroken(self._opening.redactor.hide(message))
-                await end_session(self._links, broken)
+                await end_session(self._links, errors.WireBroken(message))
             case _:
                 raise AssertionError(fact)
 
@@ -245,10 +248,9 @@ class _Speaker:
         return f"{self._opening.far.life}-{request_id}"
 
     async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
-        message = self._opening.redactor.hide(failed.message)
         if failed.failure is facts.OpenFailure.NO_SUCH_SESSION:
-            await self._cannot_resume(message)
-        raise refusal_of(failed, message)
+            await self._cannot_resume(failed.message)
+        raise refusal_of(failed)
 
     async def _cannot_resume(self, why: str) -> NoReturn:
         await self._links.turn_queue.tell(messages.ResumeImpossible(why))

@@ -4,40 +4,63 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
 from avatar_actors.events import AvatarEvent, TextEvent
 from avatar_actors.messages import HubMessage, Publish, Subscribe, Unsubscribe
+from avatar_actors.runtime_messages import Follow, SlowReaders
 from avatar_actors.subscription import EventStream
-from supervisors import Inbox
+from supervisors import Inbox, MailboxFull
 
 
 async def event_hub(inbox: Inbox[HubMessage], provider: str, avatar: str) -> None:
-    """Keeps the list of streams; when it ends, they end."""
+    """Keeps the list of streams; when it ends, they end, except those of who follows all."""
     streams: list[EventStream] = []
+    follows: list[Follow] = []
     seq = 0
     try:
         async for message in inbox:
             match message:
                 case Publish(turn_id, events):
                     streams = [stream for stream in streams if not stream.is_closed]
+                    follows = [follow for follow in follows if not follow.stream.is_closed]
                     listeners = [s for s in streams if s.turn_id is None or s.turn_id == turn_id]
+                    listeners += [follow.stream for follow in follows]
                     if listeners:
                         stamp = _Stamp(provider, avatar, turn_id)
-                        stamped = stamp.all(events, seq + 1)
-                        for stream in listeners:
-                            stream.push(stamped)
+                        _hand_out(stamp.all(events, seq + 1), listeners, follows)
                     seq += len(events)
                 case Subscribe(stream):
                     streams.append(stream)
                     inbox.reply(message, None)
+                case Follow():
+                    follows.append(message)
                 case Unsubscribe(stream):
                     streams = [other for other in streams if other is not stream]
+                    follows = [other for other in follows if other.stream is not stream]
                     stream.close()
     finally:
         for stream in streams:
             stream.close()
+
+
+def _hand_out(
+    events: list[AvatarEvent], listeners: list[EventStream], follows: list[Follow]
+) -> None:
+    merged = dropped = 0
+    for stream in listeners:
+        before = stream.merged, stream.lost
+        stream.push(events)
+        merged += stream.merged - before[0]
+        dropped += stream.lost - before[1]
+    if merged or dropped:
+        slow = SlowReaders(events[0].provider, merged, dropped)
+        for follow in follows:
+            if follow.watcher is not None:
+                with suppress(MailboxFull):
+                    follow.watcher.tell_nowait(slow)
 
 
 class _Stamp:

@@ -1,4 +1,4 @@
-"""The herald: turns what happens in the supervision tree into events of the avatar it concerns."""
+"""The herald knows every avatar's hub: there it tells notices, and leads who follows them all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from contextlib import AbstractContextManager, suppress
 import trio
 
 from avatar_actors.events import SupervisionEvent
-from avatar_actors.messages import AvatarBorn, HubMessage, Publish
+from avatar_actors.messages import HubMessage, Publish, Unsubscribe
+from avatar_actors.runtime_messages import (
+    AvatarBorn,
+    Follow,
+    FollowAll,
+    HeraldMessage,
+    UnfollowAll,
+)
 from supervisors import (
     Address,
     Crashed,
@@ -21,18 +28,45 @@ from supervisors import (
     Restarting,
     Stopped,
     Stuck,
+    TreeNode,
 )
 
 
 async def herald(
-    inbox: Inbox[AvatarBorn], notices: Callable[[], AbstractContextManager[NoticeStream]]
+    inbox: Inbox[HeraldMessage],
+    notices: Callable[[], AbstractContextManager[NoticeStream]],
+    tree: Callable[[], TreeNode],
 ) -> None:
-    """One task takes the names of the avatars, one reads the notices."""
-    hubs: dict[str, Address[HubMessage]] = {}
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_proclaim, notices, hubs)
-        async for born in inbox:
-            hubs[born.path] = born.hub
+    """One task takes messages, one reads the notices; when it ends, the streams of all end."""
+    # A next life, after a crash, finds the avatars that are up.
+    hubs = {node.path.rpartition("/")[0]: node.address for node in tree().walk() if _is_hub(node)}
+    follows: list[Follow] = []
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_proclaim, notices, hubs)
+            async for message in inbox:
+                match message:
+                    case AvatarBorn(path, hub):
+                        hubs[path] = hub
+                        for follow in follows:
+                            await hub.tell(follow)
+                        inbox.reply(message, None)
+                    case FollowAll(follow):
+                        follows.append(follow)
+                        for hub in tuple(hubs.values()):
+                            await hub.tell(follow)
+                        inbox.reply(message, None)
+                    case UnfollowAll(stream):
+                        follows = [other for other in follows if other.stream is not stream]
+                        for hub in tuple(hubs.values()):
+                            await hub.tell(Unsubscribe(stream))
+    finally:
+        for follow in follows:
+            follow.stream.close()
+
+
+def _is_hub(node: TreeNode) -> bool:
+    return node.name == "event hub" and node.strategy is None
 
 
 async def _proclaim(

@@ -10,7 +10,7 @@ from contextlib import suppress
 import trio
 
 from avatar_actors import messages
-from avatar_actors.events import AvatarEvent, ErrorEvent
+from avatar_actors.events import AvatarEvent, ErrorEvent, QueueEvent
 from avatar_actors.history import History
 from avatar_actors.limit_messages import Settle, TotalSpent
 from avatar_actors.messages import TurnEnding
@@ -81,6 +81,7 @@ class _Queue:
         self._present: TurnRunner | None = None
         self._closed = ""
         self._turns = 0
+        self._told_waiting = 0
         self._began = trio.current_time()
         self._news = trio.Event()
 
@@ -117,6 +118,7 @@ class _Queue:
         for submission in self._waiting:
             if submission.turn_id == turn_id:
                 self._waiting.remove(submission)
+                await self._tell_waiting()
                 await self._dismiss(submission, wish)
                 return True
         return False
@@ -127,6 +129,7 @@ class _Queue:
         wish = TurnEnding(outcome=Outcome.CANCELLED, reason=reason)
         while self._waiting:
             await self._dismiss(self._waiting.popleft(), wish)
+        await self._tell_waiting()
         await self.interrupt(0, wish)
 
     async def abandon(self) -> None:
@@ -168,6 +171,7 @@ class _Queue:
                 submission, self._settings, self._links, self._address, self._session
             )
             self._present = present
+            await self._tell_waiting()
             await self._finish(present, await present.run())
             self._present = None
 
@@ -195,6 +199,8 @@ class _Queue:
         else:
             self._waiting.append(submission)
             self._stir()
+            if is_busy:
+                await self._tell_waiting()
 
     async def _session(self) -> messages.SessionReady:
         await self._until(self._has_session)
@@ -233,6 +239,11 @@ class _Queue:
     async def _tell(self, events: Sequence[AvatarEvent]) -> None:
         if events:
             await self._links.tracker.tell(messages.Happened(0, events))
+
+    async def _tell_waiting(self) -> None:
+        if len(self._waiting) != self._told_waiting:
+            self._told_waiting = len(self._waiting)
+            await self._tell([QueueEvent(waiting=self._told_waiting)])
 
     async def _until(self, is_so: Callable[[], bool]) -> None:
         while not is_so():

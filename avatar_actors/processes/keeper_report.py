@@ -13,6 +13,8 @@ class KeeperReport:
         self.exit_code: int | None = None
         self.is_lost = False
         self.is_gone = False
+        # Processes besides the agent that the keeper, or the warden, has seen go.
+        self.reaped = 0
         self.left: tuple[int, ...] = ()
         self.denied: tuple[int, ...] = ()
         # Who was below a keeper that has no warden above it any more, as `PID.STARTTIME`.
@@ -33,8 +35,8 @@ class KeeperReport:
                 self.ledger = tuple(ledger.split(","))
             case ["lost"]:
                 self.is_lost = True
-            case ["gone"]:
-                self.is_gone = True
+            case ["gone", count]:
+                self.is_gone, self.reaped = True, int(count)
             case _:
                 pass
 

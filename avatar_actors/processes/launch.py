@@ -19,6 +19,9 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     exit_grace: float = 0.5
     close_grace: float = 0.5
 
+    def __repr__(self) -> str:
+        return f"Launch(argv={self.argv!r}, cwd={self.cwd!r})"  # `env` has keys in it
+
 
 class Proof(enum.Enum):
     """Who says that a lease's processes are gone."""
@@ -33,12 +36,14 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     """How the end of a lease went.
 
     `left` are processes that SIGKILL did not end in time, `denied` those of them that belong to
-    another user. Both are empty when everybody is gone.
+    another user. Both are empty when everybody is gone. `reaped` counts the processes besides the
+    agent that were orphans, however they ended.
     """
 
     proof: Proof
     left: tuple[int, ...] = ()
     denied: tuple[int, ...] = ()
+    reaped: int = 0
 
     @property
     def is_gone(self) -> bool:

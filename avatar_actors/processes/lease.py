@@ -185,7 +185,8 @@ class Lease:
     async def _ending(self) -> Ending:
         report = self._report
         if report.is_gone:
-            return Ending(proof=Proof.WARDEN if report.is_lost else Proof.KEEPER)
+            proof = Proof.WARDEN if report.is_lost else Proof.KEEPER
+            return Ending(proof=proof, reaped=report.reaped)
         if report.left:
             return Ending(proof=Proof.NONE, left=report.left, denied=report.denied)
         if report.failure is not None or not self._was_ordered:

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from avatar_actors.redaction import repr_without
 from avatar_actors.settings import AvatarSettings, Restarts
 from avatar_actors.wire.wire import Wire
 
@@ -30,6 +31,9 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     env: dict[str, str] = {}
     files: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        return repr_without(self, "env", "files")
 
 
 class Remote(Struct, frozen=True, kw_only=True):

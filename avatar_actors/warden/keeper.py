@@ -2,7 +2,8 @@
 
 On the control socket the host says, a line each: the order, `end GRACE`, `signal NUMBER`. The
 keeper says `running PID KEEPER` or `failed ERRNO PLACE`; `exited CODE`; `stuck PIDS DENIED` (two
-lists with commas, or `-`); `ledger PID.STARTTIME,...`; `gone`: waitpid knows of nobody below.
+lists with commas, or `-`); `ledger PID.STARTTIME,...`; `gone COUNT`: waitpid knows of
+nobody below, and has seen so many go besides the agent.
 """
 
 import contextlib
@@ -92,6 +93,7 @@ class Keeper:
         self._kill_at: float | None = None
         self._told_of_stuck = False
         self._ledger = ""
+        self._reaped = 0
 
     def run(self) -> None:
         """Returns when nobody is left."""
@@ -101,7 +103,7 @@ class Keeper:
             pause = self._keep_ledger() if self._kill_at is None else self._press()
             if self._watch.wait(pause):
                 self._listen()
-        say(self._control, "gone")
+        say(self._control, f"gone {self._reaped}")
 
     def _reap(self) -> bool:
         while True:
@@ -115,6 +117,8 @@ class Keeper:
                 self._agent = None
                 say(self._control, f"exited {os.waitstatus_to_exitcode(status)}")
                 self._end(self._exit_grace)
+            else:
+                self._reaped += 1
 
     def _end(self, grace: float) -> None:
         """Everybody goes: asked to now, killed after the grace. A second word can only hasten."""

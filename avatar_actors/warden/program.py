@@ -69,6 +69,7 @@ class Warden:
         self._leases: dict[int, socket.socket] = {}
         self._lost: list[socket.socket] = []
         self._strays_since: float | None = None
+        self._strays = 0
         rename_process("avatar-anchor")
         if not self._contains:
             # Without adoption an anchor is good for nothing: one process serves.
@@ -102,6 +103,8 @@ class Warden:
                 self._open = self._open and status != 0
             elif pid in self._leases:
                 self._close_lease(self._leases.pop(pid), status)
+            else:
+                self._strays += 1
 
     def _close_lease(self, control: socket.socket, status: int) -> None:
         if status == 0:
@@ -160,7 +163,9 @@ class Warden:
         strays = [pid for pid in others if not self._is_ours(pid)]
         if not strays:
             self._strays_since = None
-            self._conclude("gone")
+            # The agents themselves are among them. Who of several left the others, nobody knows.
+            self._conclude(f"gone {max(0, self._strays - len(self._lost))}")
+            self._strays = 0
             return None
         self._strays_since = self._strays_since or now
         everybody = strays + [below for pid in strays for below in descendants(pid)]
@@ -175,6 +180,7 @@ class Warden:
         for control in self._lost:
             say(control, line)
             control.close()
+            line = "gone 0" if line.startswith("gone") else line
         self._lost = []
 
     def _is_ours(self, pid: int) -> bool:

@@ -5,7 +5,8 @@ from functools import partial
 
 from avatar_actors.actors.herald import event_of, herald
 from avatar_actors.events import SupervisionEvent
-from avatar_actors.messages import AvatarBorn, HubMessage, Publish
+from avatar_actors.messages import HubMessage, Publish
+from avatar_actors.runtime_messages import AvatarBorn, HeraldMessage
 from supervisors import Address, ChildSpec, GaveUp, Inbox, Strategy, Supervisor, SupervisorSpec
 from supervisors.testing import crash
 from tests.actors.stage import Ear, Stage, open_stage
@@ -19,11 +20,13 @@ async def part(inbox: Inbox[object]) -> None:
 class Court:
     def __init__(self) -> None:
         self.avatars: Supervisor
-        self.at: Address[AvatarBorn]
+        self.at: Address[HeraldMessage]
 
     async def play(self, stage: Stage) -> None:
         self.avatars = await stage.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
-        self.at = await stage.play("herald", partial(herald, notices=stage.root.notices))
+        root = stage.root
+        telling = partial(herald, notices=root.notices, tree=root.tree)
+        self.at = await stage.play("herald", telling)
 
     async def bear(self, name: str, hub: Ear[HubMessage]) -> Address[object]:
         """An avatar of one part, with its hub."""

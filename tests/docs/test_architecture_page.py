@@ -30,6 +30,7 @@ def present(folder: str) -> list[str]:
         "avatar_actors/actors",
         "avatar_actors/hosting",
         "avatar_actors/configuration",
+        "avatar_actors/metrics",
         "avatar_actors/processes",
         "avatar_actors/providers",
         "avatar_actors/remote",

@@ -67,7 +67,7 @@ async def test_the_tree_is_that_of_the_design(home: Home) -> None:
         names = {
             node.path: [child.name for child in node.children] for node in _all(runtime.tree())
         }
-        assert names["runtime"] == ["warden", "treasurer", "avatars", "herald"]
+        assert names["runtime"] == ["warden", "treasurer", "herald", "chronicler", "avatars"]
         assert names["runtime/avatars"] == ["aria"]
         avatar = names["runtime/avatars/aria"]
         assert avatar[-1] == "session"

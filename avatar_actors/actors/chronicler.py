@@ -1,0 +1,33 @@
+"""The chronicler: writes what happens to the avatars to the package's loggers."""
+
+from __future__ import annotations
+
+import logging
+
+from avatar_actors.events import AvatarEvent
+from avatar_actors.feed import follow_all
+from avatar_actors.log_lines import LOGGED, line_of
+from avatar_actors.runtime_messages import Follow, HeraldMessage
+from avatar_actors.session_messages import Nothing
+from avatar_actors.subscription import EventStream
+from supervisors import Address, Inbox
+
+
+async def chronicler(inbox: Inbox[Nothing], herald: Address[HeraldMessage]) -> None:
+    """Reads the feed to its end; stopped, it still writes what has come."""
+    stream = EventStream(kinds=LOGGED)
+    try:
+        async with follow_all(herald, Follow(stream)):
+            inbox.ready()
+            async for event in stream:
+                _write(event)
+    finally:
+        for event in stream.seen_so_far():
+            _write(event)
+
+
+def _write(event: AvatarEvent) -> None:
+    line = line_of(event)
+    if line is not None:
+        about = {"avatar": event.avatar, "provider": event.provider, "turn_id": event.turn_id}
+        logging.getLogger(line.logger).log(line.level, "%s", line.text, extra=about)
