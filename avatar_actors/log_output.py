@@ -31,11 +31,8 @@ _LAST_LINES = 5.0
 
 
 @asynccontextmanager
-async def open_log(settings: LogSettings | None, secrets: SecretsFilter) -> AsyncGenerator[None]:
+async def open_log(settings: LogSettings, secrets: SecretsFilter) -> AsyncGenerator[None]:
     """Write for the length of a block; at its end every line is in the file."""
-    if settings is None:
-        yield
-        return
     output = await trio.to_thread.run_sync(_OUTPUTS.join, settings)
     output.addFilter(secrets)
     try:
@@ -130,12 +127,13 @@ class _Outputs:
         with self._lock:
             output = self._open[_place(settings)]
             output.users -= 1
-            if not output.users:
-                del self._open[_place(settings)]
-                for name in _WRITERS:
-                    logging.getLogger(name).removeHandler(output)
-                self._arrange()
-                output.close()
+            if output.users:
+                return
+            del self._open[_place(settings)]
+            for name in _WRITERS:
+                logging.getLogger(name).removeHandler(output)
+            self._arrange()
+        output.close()  # with the lock free: a disk that hangs is this output's trouble alone
 
     def _arrange(self) -> None:
         for name in _WRITERS:

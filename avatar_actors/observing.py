@@ -8,9 +8,8 @@ from functools import partial
 
 from avatar_actors.actors.chronicler import chronicler
 from avatar_actors.avatar import Wanted
-from avatar_actors.host_settings import RuntimeOptions
+from avatar_actors.host_settings import LogSettings, RuntimeOptions
 from avatar_actors.launching import Launcher
-from avatar_actors.log_output import open_log
 from avatar_actors.log_redaction import SecretsFilter, hiding_secrets
 from avatar_actors.metrics.offer import MetricsOffer
 from avatar_actors.metrics.opening import Metering, open_metering
@@ -52,7 +51,18 @@ async def open_observers(options: RuntimeOptions) -> AsyncGenerator[Observers]:
     """What they need from outside the tree: log file, port, registry. SettingsError if it fails."""
     with hiding_secrets() as secrets:
         async with (
-            open_log(options.get("log"), secrets),
+            _open_log(options.get("log"), secrets),
             open_metering(options.get("metrics")) as metering,
         ):
             yield Observers(secrets, metering)
+
+
+@asynccontextmanager
+async def _open_log(settings: LogSettings | None, secrets: SecretsFilter) -> AsyncGenerator[None]:
+    if settings is None:
+        yield
+    else:
+        from avatar_actors.log_output import open_log  # noqa: PLC0415 - with pickle and sockets
+
+        async with open_log(settings, secrets):
+            yield

@@ -12,6 +12,7 @@ from avatar_actors.events import (
     CostEvent,
     EngineStateEvent,
     PermissionEvent,
+    QueueEvent,
     StallEvent,
     TextEvent,
     ThinkingEvent,
@@ -230,6 +231,19 @@ async def test_an_agent_that_speaks_now_and_then_is_not_judged(
             await track.happens(1, TextEvent(text="."))
         await stage.rest()
         assert track.stalls() == []
+
+
+async def test_prompts_that_queue_up_are_no_words_of_the_agent(
+    track: Track, autojump_clock: MockClock
+) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        for waiting in range(4):
+            await trio.sleep(10)
+            await track.happens(0, QueueEvent(waiting=waiting))
+        await stage.rest()
+        assert [round(stall.seconds) for stall in track.stalls()] == [30]
 
 
 async def test_an_agent_that_speaks_while_it_is_looked_at_is_not_judged(

@@ -5,9 +5,10 @@ from functools import partial
 from avatar_actors.actors.event_hub import event_hub
 from avatar_actors.events import AvatarEvent, DiagnosticEvent, TextEvent, TurnEndedEvent
 from avatar_actors.messages import HubMessage, Publish, Subscribe, Unsubscribe
+from avatar_actors.runtime_messages import Follow, SlowReaders
 from avatar_actors.subscription import EventStream
 from supervisors import Address
-from tests.actors.stage import Stage, open_stage
+from tests.actors.stage import Ear, Stage, open_stage
 
 
 async def play_hub(stage: Stage) -> Address[HubMessage]:
@@ -67,3 +68,39 @@ async def test_who_leaves_twice_or_never_came_harms_nobody() -> None:
             await hub.tell(Unsubscribe(goes))
         await hub.tell(Publish(1, [TextEvent(text="a")]))
         assert isinstance(await anext(stays), TextEvent)
+
+
+async def test_a_stream_of_all_avatars_outlives_one_hub() -> None:
+    shared, own = EventStream(), EventStream()
+    async with open_stage() as stage:
+        hub = await play_hub(stage)
+        await hub.tell(Follow(shared))
+        await hub.ask(Subscribe(own))
+        await hub.tell(Publish(1, [TextEvent(text="a")]))
+        await stage.rest()
+    assert (shared.is_closed, own.is_closed) == (False, True)
+    assert isinstance(await anext(shared), TextEvent)
+
+
+async def test_who_follows_no_longer_gets_no_more() -> None:
+    async with open_stage() as stage:
+        hub, shared = await play_hub(stage), EventStream()
+        await hub.tell(Follow(shared))
+        await hub.tell(Unsubscribe(shared))
+        await hub.tell(Publish(1, [TextEvent(text="a")]))
+        assert [event async for event in shared] == []
+
+
+async def test_a_watcher_hears_of_every_subscriber_that_is_too_slow() -> None:
+    ear = Ear[SlowReaders]()
+    async with open_stage() as stage:
+        hub, slow = await play_hub(stage), EventStream(capacity=2)
+        await hub.tell(Follow(EventStream(), await stage.play("ear", ear)))
+        await hub.ask(Subscribe(slow))
+        for _ in range(10):
+            await hub.tell(Publish(1, [TextEvent(text="a")]))
+        await hub.tell(Publish(1, [DiagnosticEvent(message=str(n)) for n in range(10)]))
+        await stage.rest()
+        assert {each.provider for each in ear.heard} == {"p"}
+        assert sum(each.merged for each in ear.heard) == slow.merged > 0
+        assert sum(each.dropped for each in ear.heard) == slow.lost > 0

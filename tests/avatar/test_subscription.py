@@ -199,3 +199,38 @@ async def test_a_reader_lets_others_run() -> None:
             await anext(stream)
         nursery.cancel_scope.cancel()
     assert len(others) >= 20
+
+
+async def test_the_texts_of_two_avatars_are_not_mixed() -> None:
+    stream = EventStream(capacity=2)
+    for _ in range(10):
+        for name in ("aria", "bert"):
+            stream.push([TextEvent(avatar=name, turn_id=1, text=name[0])])
+            stream.push([ThinkingEvent(avatar=name, turn_id=1, thought=name[0])])
+    stream.close()
+    said = {"aria": "", "bert": ""}
+    async for event in stream:
+        if isinstance(event, TextEvent):
+            said[event.avatar] += event.text
+        elif isinstance(event, ThinkingEvent):
+            assert set(event.thought) == {event.avatar[0]}
+    assert said == {"aria": "a" * 10, "bert": "b" * 10}
+
+
+async def test_what_was_merged_is_counted() -> None:
+    stream = EventStream(capacity=4)
+    for _ in range(100):
+        stream.push([TextEvent(turn_id=1, text="x")])
+    left = stream.seen_so_far()
+    assert (stream.merged, stream.lost) == (100 - len(left), 0)
+    assert "".join(event.text for event in left if isinstance(event, TextEvent)) == "x" * 100
+    assert stream.seen_so_far() == []
+
+
+async def test_kinds_are_asked_for_with_their_children() -> None:
+    stream = EventStream(kinds=(AvatarEvent,))
+    stream.push([TextEvent(text="a"), DiagnosticEvent()])
+    assert len(stream.seen_so_far()) == 2
+    stream = EventStream(kinds=(ThinkingEvent, DiagnosticEvent))
+    stream.push([TextEvent(text="a"), DiagnosticEvent(), TextEvent(text="b")])
+    assert [type(event) for event in stream.seen_so_far()] == [DiagnosticEvent]

@@ -243,3 +243,18 @@ async def test_lease_that_was_never_used_ends_at_once(warden: WardenProcess) -> 
             _ = lease.pid
         assert (await lease.end(0)).is_gone
         await lease.aclose()
+
+
+@pytest.mark.parametrize(("code", "orphans"), [(SLEEP, 0), (LEAVES_A_TOOL, 1)])
+@pytest.mark.parametrize("whom", ["agent", "keeper", "nobody"])
+async def test_who_was_left_behind_is_counted_without_the_agent(
+    warden: WardenProcess, code: str, orphans: int, whom: str
+) -> None:
+    with trio.fail_after(PATIENCE):
+        async with await warden.lease() as lease:
+            await lease.run(python(code))
+            await lease.stdout.receive_some()
+            if whom != "nobody":
+                os.kill(lease.pid if whom == "agent" else lease.keeper_pid, signal.SIGKILL)
+                await lease.exited()
+            assert (await lease.end(0)).reaped == orphans

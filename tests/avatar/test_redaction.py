@@ -1,0 +1,70 @@
+"""Secrets are hidden whole, cut, escaped and in a repr; what is no secret stays."""
+
+import json
+
+import pytest
+
+from avatar_actors import AvatarSettings, LaunchPlan, McpServer
+from avatar_actors.processes import Launch
+from avatar_actors.redaction import Redactor
+
+KEY = "sk-very-secret-1234"
+
+
+@pytest.mark.parametrize("size", range(6, len(KEY)))
+def test_the_beginning_of_one_at_the_end_of_a_cut_text_is_hidden(size: int) -> None:
+    redactor = Redactor([KEY])
+    for end in ("", "'", "'\""):
+        assert redactor.hide(f"a line: '{KEY[:size]}{end}") == f"a line: '[secret]{end}"
+
+
+def test_what_only_looks_like_the_beginning_of_one_stays() -> None:
+    redactor = Redactor([KEY])
+    for text in ("sk-ver", "sk-very-other", "sk-very-secret-1235 and more"):
+        assert redactor.hide(f"{text}.") == f"{text}."
+    assert redactor.hide("sk-ve") == "sk-ve"
+
+
+def test_one_that_repeats_its_beginning_is_found_at_the_cut() -> None:
+    assert Redactor(["abcabcabcXYZ"]).hide("- abcabcabcabc") == "- abc[secret]"
+
+
+@pytest.mark.parametrize("secret", ['pass"word\\1', "pässwörter", "tab\there-is-one"])
+def test_one_is_hidden_also_as_json_and_repr_have_it(secret: str) -> None:
+    redactor = Redactor([secret])
+    for shown in (
+        secret,
+        json.dumps(secret),
+        json.dumps(secret, ensure_ascii=False),
+        ascii(secret),
+    ):
+        assert redactor.hide(f"<{shown}>").replace('"', "").replace("'", "") == "<[secret]>"
+
+
+def test_two_redactors_together_hide_what_both_do() -> None:
+    both = Redactor(["one-secret"]).with_those_of(Redactor(["two-secret"]))
+    assert both.hide("one-secret two-secret three") == "[secret] [secret] three"
+
+
+@pytest.mark.parametrize(
+    "holder",
+    [
+        AvatarSettings(env={"MY_VAR": KEY}),
+        AvatarSettings(headers={"Authorization": f"Bearer {KEY}"}),
+        AvatarSettings(mcp_servers=(McpServer(name="db", env={"MY_VAR": KEY}),)),
+        McpServer(name="db", headers={"Authorization": KEY}),
+        LaunchPlan(argv=("agent",), env={"MY_VAR": KEY}, files={"mcp.json": KEY}),
+        Launch(argv=("agent",), cwd="/", env={"MY_VAR": KEY}),
+    ],
+    ids=lambda holder: type(holder).__name__,
+)
+def test_a_repr_shows_names_and_no_values(holder: object) -> None:
+    for words in (repr(holder), str(holder), f"{[holder]}"):
+        assert KEY not in words
+        assert type(holder).__name__ in words
+
+
+def test_a_repr_shows_all_the_rest() -> None:
+    words = repr(AvatarSettings(model="tiny", env={"MY_VAR": KEY}))
+    assert "model='tiny'" in words
+    assert "env={'MY_VAR': '[secret]'}" in words

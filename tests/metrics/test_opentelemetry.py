@@ -1,0 +1,214 @@
+"""OpenTelemetry's own SDK hears of turns and tools, by the conventions and without content."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import trio
+from opentelemetry import metrics, trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind, StatusCode
+
+from avatar_actors import (
+    AvatarOptions,
+    MetricsKind,
+    MetricsSettings,
+    Outcome,
+    TextEvent,
+    TurnEndedEvent,
+    open_runtime,
+)
+from avatar_actors.metrics.catalogue import METRICS
+from tests.processes.census import eventually
+from tests.runtime.home import PATIENCE, Home, script, until
+
+WANTED = MetricsSettings(kind=MetricsKind.OPENTELEMETRY)
+WORDS = "what nobody should read in a trace"
+TOOLS = (
+    {"tool": "Read", "id": "r1", "input": {"path": WORDS}, "result": WORDS},
+    {"tool": "Bash", "id": "b1", "input": {"command": WORDS}, "error": WORDS},
+)
+TURN = script(*TOOLS, {"usage": {"input": 5, "output": 6}, "cost": 0.25}, {"say": WORDS})
+
+
+class Ears:
+    """The providers of the process, as a host sets them up once."""
+
+    def __init__(self) -> None:
+        self._spans = InMemorySpanExporter()
+        tracing = TracerProvider()
+        tracing.add_span_processor(SimpleSpanProcessor(self._spans))
+        trace.set_tracer_provider(tracing)
+        self._reader = InMemoryMetricReader()
+        metrics.set_meter_provider(MeterProvider([self._reader]))
+
+    def spans(self, conversation: str = "") -> Sequence[ReadableSpan]:
+        found = self._spans.get_finished_spans()
+        return [each for each in found if not conversation or conversation in each.name]
+
+    def points(self) -> dict[str, list[Any]]:
+        data: Any = self._reader.get_metrics_data()
+        scopes = [scope for each in data.resource_metrics for scope in each.scope_metrics]
+        return {
+            each.name: list(each.data.data_points) for scope in scopes for each in scope.metrics
+        }
+
+
+@cache
+def ears() -> Ears:
+    return Ears()
+
+
+def attributes(span: ReadableSpan) -> dict[str, Any]:
+    return dict(span.attributes or {})
+
+
+async def test_a_turn_and_its_tools_are_spans_of_the_conventions(home: Home) -> None:
+    heard = ears()
+    with trio.fail_after(PATIENCE):
+        async with open_runtime(metrics=WANTED) as runtime:
+            options: AvatarOptions = home.options(model="tiny-1", options={"dialect": "claude"})
+            aria = await runtime.start("embedded", "anna", **options)
+            answer = await aria.chat(TURN)
+            await eventually(lambda: heard.spans("invoke_agent anna"))
+    [turn] = heard.spans("invoke_agent anna")
+    assert turn.kind is SpanKind.CLIENT
+    assert attributes(turn) == {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.provider.name": "embedded",
+        "gen_ai.system": "embedded",
+        "gen_ai.agent.name": "anna",
+        "gen_ai.request.model": "tiny-1",
+        "gen_ai.conversation.id": answer.session_id,
+        "gen_ai.response.finish_reasons": ("completed",),
+        "gen_ai.usage.input_tokens": 5,
+        "gen_ai.usage.output_tokens": 6,
+        "avatar.cost_usd": 0.25,
+    }
+    assert turn.status.status_code is StatusCode.UNSET
+    tools = [each for each in heard.spans("execute_tool") if each.parent == turn.context]
+    told = {attributes(each)["gen_ai.tool.name"]: each for each in tools}
+    assert set(told) == {"Read", "Bash"}
+    assert attributes(told["Read"])["gen_ai.operation.name"] == "execute_tool"
+    assert told["Read"].status.status_code is StatusCode.UNSET
+    assert told["Bash"].status.status_code is StatusCode.ERROR
+    assert attributes(told["Bash"])["error.type"] == "failed"
+    for span in (turn, *tools):
+        assert WORDS not in span.to_json()
+        assert (span.start_time or 0) <= (span.end_time or 0)
+
+
+async def test_a_crash_is_an_error_and_leaves_no_span_open(home: Home) -> None:
+    heard = ears()
+    with trio.fail_after(PATIENCE):
+        async with open_runtime(metrics=WANTED) as runtime:
+            aria = await runtime.start("embedded", "berta", **home.options())
+            tool: dict[str, Any] = {"tool": "Bash", "id": "b", "input": {}, "leave": True}
+            async with aria.turn(script(tool, {"say": "go"}, {"wait": 60})) as turn:
+                await until(turn, TextEvent)
+                await home.kill(aria)
+                ended = await until(turn, TurnEndedEvent)
+            assert ended.outcome is Outcome.CRASHED
+            await eventually(lambda: heard.spans("invoke_agent berta"))
+    [span] = heard.spans("invoke_agent berta")
+    assert span.status.status_code is StatusCode.ERROR
+    assert attributes(span)["error.type"] == "crashed"
+    [tool_span] = [each for each in heard.spans("execute_tool") if each.parent == span.context]
+    assert attributes(tool_span)["error.type"] == "unknown"
+
+
+async def test_a_turn_that_the_end_of_the_runtime_cuts_short_has_its_span(home: Home) -> None:
+    heard = ears()
+    with trio.fail_after(PATIENCE):
+        async with open_runtime(metrics=WANTED) as runtime, trio.open_nursery() as nursery:
+            aria = await runtime.start("embedded", "carla", **home.options())
+            async with aria.events(TextEvent) as texts:
+                nursery.start_soon(aria.chat, script({"say": "go"}, {"wait": 60}))
+                await anext(texts)
+            nursery.cancel_scope.cancel()
+    [span] = heard.spans("invoke_agent carla")
+    assert attributes(span)["gen_ai.response.finish_reasons"] == ("cancelled",)
+
+
+async def test_the_figures_are_told_too(home: Home) -> None:
+    heard = ears()
+    with trio.fail_after(PATIENCE):
+        async with open_runtime(metrics=WANTED) as runtime:
+            aria = await runtime.start("embedded", "dora", **home.options())
+            await aria.chat(TURN)
+            await eventually(lambda: heard.spans("invoke_agent dora"))
+            points = heard.points()
+            names = {each.name.removesuffix("_total").replace("_", ".", 1) for each in METRICS}
+            seldom = {"avatar.restarts", "avatar.stalls", "avatar.orphans_reaped"}
+            seldom |= {"avatar.events_merged", "avatar.events_dropped", "avatar.queue_waiting"}
+            assert names - set(points) <= seldom
+            by_status = {
+                point.attributes["status"]: point.value for point in points["avatar.requests"]
+            }
+            assert by_status["completed"] >= 1
+            [sessions] = points["avatar.active_sessions"]
+            assert sessions.value == 1
+            [duration] = points["gen_ai.client.operation.duration"]
+            assert dict(duration.attributes) == {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.provider.name": "embedded",
+            }
+            kinds = {p.attributes["gen_ai.token.type"] for p in points["gen_ai.client.token.usage"]}
+            assert kinds == {"input", "output"}
+    assert [point.value for point in heard.points()["avatar.active_sessions"]] == [0]
+
+
+async def test_a_second_runtime_is_counted_with_the_first(home: Home) -> None:
+    heard = ears()
+    with trio.fail_after(PATIENCE):
+        async with open_runtime(metrics=WANTED) as one, open_runtime(metrics=WANTED) as two:
+            await one.start("embedded", "aria", **home.options())
+            await two.start("embedded", "aria", **home.options())
+            points = await trio.to_thread.run_sync(heard.points)
+            assert [point.value for point in points["avatar.active_sessions"]] == [2]
+
+
+def test_without_the_package_one_error_says_what_to_install() -> None:
+    program = """
+import sys
+sys.modules["opentelemetry"] = None
+import trio
+from avatar_actors import MetricsKind, MetricsSettings, SettingsError, open_runtime
+
+async def main():
+    async with open_runtime(metrics=MetricsSettings(kind=MetricsKind.OPENTELEMETRY)):
+        print("started")
+try:
+    trio.run(main)
+except SettingsError as error:
+    print(error)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "pip install 'avatar-actors[otel]'" in ran.stdout
+    assert len(ran.stdout.splitlines()) == 1
+
+
+def test_neither_is_loaded_unless_chosen() -> None:
+    program = """
+import sys, trio
+from avatar_actors import open_avatar
+
+async def main():
+    async with open_avatar("embedded"):
+        pass
+trio.run(main)
+heavy = {"prometheus_client", "opentelemetry", "http.server"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[]\n"
