@@ -80,14 +80,16 @@ class EventStream:
 
     def take_nowait(self, most: int = sys.maxsize) -> list[AvatarEvent]:
         """What is here, at most so many."""
-        taken: list[AvatarEvent] = []
-        if self._unseen_losses:
-            taken.append(EventsLostEvent(count=self._unseen_losses))
-            self._unseen_losses = 0
-        while self._queue and len(taken) < most:
-            event = self._queue.popleft()
-            taken.append(event.whole() if isinstance(event, _Run) else event)
-        return taken
+        queue = self._queue
+        if len(queue) <= most:
+            waiting, self._queue = list(queue), deque()
+        else:
+            waiting = [queue.popleft() for _ in range(most)]
+        events = [event.whole() if isinstance(event, _Run) else event for event in waiting]
+        if not self._unseen_losses:
+            return events
+        count, self._unseen_losses = self._unseen_losses, 0
+        return [EventsLostEvent(count=count), *events]
 
     def push(self, events: Sequence[AvatarEvent]) -> None:
         """For the event hub: add these at the end."""
@@ -115,11 +117,6 @@ class EventStream:
         if self._arrival is not None:
             self._arrival.set()
             self._arrival = None
-
-    def seen_so_far(self) -> list[AvatarEvent]:
-        """Take what is there, without waiting."""
-        taken, self._queue = self._queue, deque()
-        return [event.whole() if isinstance(event, _Run) else event for event in taken]
 
     async def _wait(self) -> None:
         self._credit = _BATCH

@@ -22,7 +22,7 @@ async def chronicler(inbox: Inbox[Nothing], herald: Address[HeraldMessage]) -> N
             async for event in stream:
                 _write(event)
     finally:
-        for event in stream.seen_so_far():
+        for event in stream.take_nowait():
             _write(event)
 
 

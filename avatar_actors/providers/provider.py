@@ -53,12 +53,6 @@ class Remote(Struct, frozen=True, kw_only=True):
         """The address for people: without its query, which may hold a secret."""
         return self.url.partition("?")[0]
 
-    def secrets(self) -> list[str]:
-        """What must not be shown: of `Bearer …` also the word alone, of a query every value."""
-        query = self.url.partition("?")[2]
-        words = [word for value in self.headers.values() for word in value.split()]
-        return [*self.headers.values(), *words, *(p.partition("=")[2] for p in query.split("&"))]
-
     def __repr__(self) -> str:
         return f"Remote({self.shown!r}, headers={sorted(self.headers)})"
 

@@ -221,16 +221,16 @@ async def test_what_was_merged_is_counted() -> None:
     stream = EventStream(capacity=4)
     for _ in range(100):
         stream.push([TextEvent(turn_id=1, text="x")])
-    left = stream.seen_so_far()
+    left = stream.take_nowait()
     assert (stream.merged, stream.lost) == (100 - len(left), 0)
     assert "".join(event.text for event in left if isinstance(event, TextEvent)) == "x" * 100
-    assert stream.seen_so_far() == []
+    assert stream.take_nowait() == []
 
 
 async def test_kinds_are_asked_for_with_their_children() -> None:
     stream = EventStream(kinds=(AvatarEvent,))
     stream.push([TextEvent(text="a"), DiagnosticEvent()])
-    assert len(stream.seen_so_far()) == 2
+    assert len(stream.take_nowait()) == 2
     stream = EventStream(kinds=(ThinkingEvent, DiagnosticEvent))
     stream.push([TextEvent(text="a"), DiagnosticEvent(), TextEvent(text="b")])
-    assert [type(event) for event in stream.seen_so_far()] == [DiagnosticEvent]
+    assert [type(event) for event in stream.take_nowait()] == [DiagnosticEvent]

@@ -126,7 +126,7 @@ async def test_a_turn_that_need_not_wait_is_no_news_of_the_queue(home: Home) -> 
     async with home.avatar() as aria, aria.events(QueueEvent) as events:
         for _ in range(2):
             await aria.chat(SAY)
-        assert events.seen_so_far() == []
+        assert events.take_nowait() == []
 
 
 async def test_processes_that_an_agent_left_behind_are_told(home: Home) -> None:
@@ -142,4 +142,4 @@ async def test_an_agent_that_leaves_nobody_behind_is_no_news(home: Home) -> None
         aria = await runtime.start("embedded", "aria", **home.options())
         await aria.chat(SAY)
         await aria.stop()
-        assert events.seen_so_far() == []
+        assert events.take_nowait() == []
