@@ -80,13 +80,13 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.configuration": ("avatar_actors.*", "msgspec.*", "yaml.*"),
     "avatar_actors.sessions": (*WIRE, *SETTINGS, "avatar_actors.sessions.*"),
     # What is asyncio's and what others collect stays behind these doors.
+    "avatar_actors.asyncio_loop": ("trio_asyncio.*",),
     "avatar_actors.hosting": (
         "avatar_actors.*",
         "supervisors",
         "trio.*",
         "sniffio.*",
         "msgspec.*",
-        "trio_asyncio.*",
     ),
     "avatar_actors.metrics": (
         "avatar_actors.*",
@@ -101,7 +101,6 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "supervisors",
         "trio.*",
         "msgspec.*",
-        "trio_asyncio.*",
         "acp.*",
         "httpx.*",
         "websockets.*",

@@ -7,8 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -121,20 +120,12 @@ class HandlerLoop:
 
 async def asyncio_loop(inbox: Inbox[Delivery]) -> None:
     """Hands out to coroutine handlers, each in a task of its own."""
-    import asyncio  # noqa: PLC0415 - only who has such handlers pays for it
+    # Only who has such handlers pays for these.
+    import asyncio  # noqa: PLC0415
 
-    # It has no types; and its import, which changes asyncio's loop policy, is for those alone who
-    # have such handlers.
-    trio_asyncio: Any = import_module("trio_asyncio")
-    async with trio_asyncio.open_loop() as loop, trio.open_nursery() as nursery:
-        loop.set_exception_handler(_log_failure)
+    from avatar_actors.asyncio_loop import in_asyncio, open_asyncio_loop  # noqa: PLC0415
+
+    async with open_asyncio_loop(log.error), trio.open_nursery() as nursery:
         inbox.ready()
         async for delivery in inbox:
-            breathe = partial(asyncio.sleep, 0)
-            nursery.start_soon(trio_asyncio.aio_as_trio(delivery.hand_out_async), breathe)
-
-
-def _log_failure(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    log.error(
-        "in the handlers' loop: %s", context.get("message"), exc_info=context.get("exception")
-    )
+            nursery.start_soon(in_asyncio(delivery.hand_out_async), partial(asyncio.sleep, 0))

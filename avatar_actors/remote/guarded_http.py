@@ -16,7 +16,7 @@ import msgspec
 import trio
 from acp.http.protocol import SESSION_ID_HEADER
 
-from avatar_actors.remote.asyncio_loop import in_trio
+from avatar_actors.asyncio_loop import in_trio
 from avatar_actors.remote.establishing import Establishing
 from avatar_actors.remote.remote_link import Around
 from avatar_actors.remote.sse import Events

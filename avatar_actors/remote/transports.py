@@ -13,7 +13,7 @@ from acp.ws.client import (
 )
 from websockets.asyncio.client import ClientConnection, connect
 
-from avatar_actors.remote.asyncio_loop import in_asyncio
+from avatar_actors.asyncio_loop import in_asyncio
 from avatar_actors.remote.guarded_http import GuardedHttp, Watch, client_of
 from avatar_actors.remote.guarded_socket import GuardedSocket
 from avatar_actors.remote.remote_link import Around

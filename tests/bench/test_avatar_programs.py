@@ -18,7 +18,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from bench import hostile, interrupt, recovery, scale, throughput
+from bench import crossing, hostile, interrupt, recovery, scale, throughput
 from bench.agents.figure import (
     AtMost,
     Bound,
@@ -38,6 +38,7 @@ from bench.interrupt_interleavings import Tally, Watch
 from bench.measure import Spread
 
 PARTS: dict[str, list[Part]] = {
+    "bench.crossing": crossing.PARTS,
     "bench.hostile": hostile.PARTS,
     "bench.interrupt": interrupt.PARTS,
     "bench.recovery": recovery.PARTS,
@@ -48,6 +49,7 @@ PROGRAMS = pytest.mark.parametrize("program", PARTS)
 KEYS = ["bench", "value", "unit", "ratio", "against", "n", "rounds"]
 # One part each that is short, and the figures that it must give.
 SHORT = {
+    "crossing": ("calls", {"call_native", "call_thread", "call_asyncio", "call_trio"}),
     "hostile": ("agents", {"memory_growth", "neighbour_unserved", "turns_without_end"}),
     "interrupt": ("ignored", {"ignored_beyond_grace", "ignored_not_restarted"}),
     "recovery": ("kill", {"outcome_p99", "ready_beyond_start", "agent_start_p50"}),
