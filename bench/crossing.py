@@ -2,8 +2,8 @@
 
 `python -m bench.crossing`. `calls` and `stream` run the same work trio-native, in the runtime's own
 loop, and through AvatarEngine from a thread, from asyncio and from another trio run; rounds
-alternate. `handlers` has a handler that sleeps 50 ms at each event beside one that does not. `crowd`
-drives one runtime from eight threads, two asyncio loops and a trio program at once.
+alternate. `handlers` has a handler that sleeps 50 ms at each event beside one that does not.
+`crowd` drives one runtime from eight threads, two asyncio loops and a trio program at once.
 """
 
 import asyncio

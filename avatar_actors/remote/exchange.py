@@ -9,8 +9,8 @@ import msgspec
 import trio
 
 from avatar_actors.actors.stdout_reader import FromAgent
-from avatar_actors.errors import AgentError, AvatarStartError
 from avatar_actors.asyncio_loop import in_asyncio, in_trio, open_asyncio_loop
+from avatar_actors.errors import AgentError, AvatarStartError
 from avatar_actors.remote.inward import Inward
 from avatar_actors.remote.remote_link import Around
 from avatar_actors.remote.transports import Line, open_line
