@@ -21,6 +21,12 @@ def generation_settings(settings: AvatarSettings) -> str:
     """The text of the file; raises SettingsError without a model to apply them to."""
     if not settings.model:
         raise SettingsError("gemini's generation options belong to a model: name one")
+    if settings.options.get("auth_method") == "oauth-personal":
+        # Another settings file than that of HOME has to be root's (0.61.0).
+        raise SettingsError(
+            "gemini's generation options need a HOME of its own, where the browser's login "
+            "(oauth-personal) is not; log in by GEMINI_API_KEY, or leave one of them out"
+        )
     options = settings.options
     temperature = number(options, "temperature")
     config: JsonObject = {"temperature": 1.0 if temperature is None else temperature}

@@ -38,11 +38,11 @@ def one_line_or_settings(text: str) -> None:
     if error is not None:
         assert "\n" not in str(error)
         assert str(error).startswith(f"a.yaml:{error.line}: ")
-        assert 1 <= error.line <= text.count("\n") + text.count("\r") + 1
+        assert 1 <= error.line <= len(text.splitlines())
 
 
 @given(st.text(st.characters(codec="utf-8")) | st.text(string.printable))
-@example("\x85\u2028\ufeffa: b: c")
+@example("\x850")
 @example("a: |\r\r\n\tb")
 def test_any_text_is_a_configuration_or_one_line(text: str) -> None:
     one_line_or_settings(text)

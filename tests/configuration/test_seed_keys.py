@@ -97,6 +97,7 @@ ROWS: Final[list[Row]] = [
     ("gemini.approval_mode", "auto_edit", mode, (ASKED, "autoEdit")),
     ("gemini.approval_mode", "plan", mode, (SAFE, "")),
     ("gemini.auth_method", "vertex-ai", lambda it: it.gemini_login(), "vertex-ai"),
+    ("gemini.auth_method", "oauth-personal", lambda it: it.gemini_login(), "oauth-personal"),
     ("gemini.acp_enabled", "false", lambda it: "--acp" in it.plan.argv, False),
     ("gemini.acp_enabled", "true", lambda it: "--acp" in it.plan.argv, True),
     ("gemini.debug", "true", last, "--debug"),
@@ -178,6 +179,11 @@ SWITCHED_ON: Final[list[Row]] = [
 REFUSED: Final = [
     ("gemini.preview_features", "gemini:\n  preview_features: true", "has no such setting"),
     ("claude.strict_mcp_config", "claude:\n  strict_mcp_config: false", "always stay out"),
+    (
+        "gemini",
+        "gemini: {model: m, auth_method: oauth-personal, generation_config: {top_k: 3}}",
+        "log in by GEMINI_API_KEY",
+    ),
     ("gemini.cost_control.max_turns", "gemini: {cost_control: {max_turns: 3}}", "only claude"),
 ]
 SECTIONS: Final = ("claude", "codex", "gemini")

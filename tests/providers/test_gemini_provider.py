@@ -90,6 +90,10 @@ def test_thinking_level_and_temperature_are_passed_on() -> None:
         ({"model": "m", "options": {"top_p": "much"}}, "is a number"),
         ({"options": {"temprature": "1"}}, "gemini has no option 'temprature'"),
         ({"options": {"headless": "yes"}}, "is one of false, true"),
+        (
+            {"model": "m", "options": {"top_k": "3", "auth_method": "oauth-personal"}},
+            "log in by GEMINI_API_KEY",
+        ),
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings: dict[str, Any], words: str) -> None:
