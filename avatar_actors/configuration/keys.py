@@ -173,8 +173,9 @@ def effects_of(key: Key, node: Node, at: Spot, environ: Environ) -> list[Effect]
         at.refuse(f"is not taken: {key.kind.why}; take the line out")
     match key.kind:
         case Section():
-            here = [Effect(target, True, at) for target in key.to.split()]
-            return here + key.kind.effects(node, at, environ)
+            inside = key.kind.effects(node, at, environ)
+            untold = set(key.to.split()) - {effect.target for effect in inside}
+            return [*(Effect(target, True, at) for target in untold), *inside]
         case Meanings() | Switch():
             meaning = key.kind.read(node, at, environ)
             return [Effect(target, value, at) for target, value in meaning.items()]

@@ -14,8 +14,10 @@ from avatar_actors.config import AvatarConfig, config_schema
 from avatar_actors.configuration.keys import Gone, Key, Meanings, Named, Section, Switch
 from avatar_actors.configuration.table import ROOT
 from tests.configuration.page import BEGIN, END, PAGE, tables
+from tests.configuration.probes import nested
 from tests.configuration.seen import SEED
-from tests.configuration.test_seed_keys import ROWS, nested
+from tests.configuration.test_other_keys import OTHERS
+from tests.configuration.test_seed_keys import ROWS
 
 EXAMPLE = PAGE.parents[2] / "examples" / "config.yaml"
 VALIDATOR = jsonschema.Draft202012Validator(config_schema())
@@ -36,8 +38,8 @@ def test_a_whole_file_fits_the_schema(path: Path) -> None:
     assert problems(path.read_text("utf-8")) == []
 
 
-@pytest.mark.parametrize(("key", "value"), [row[:2] for row in ROWS])
-def test_each_key_of_the_seed_fits_the_schema(key: str, value: str) -> None:
+@pytest.mark.parametrize(("key", "value"), [row[:2] for row in (*ROWS, *OTHERS)])
+def test_each_key_fits_the_schema(key: str, value: str) -> None:
     assert problems(nested(key, value)) == []
 
 

@@ -1,7 +1,7 @@
 """Every key that users of the seed know does something, or is refused with the reason."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,63 +13,21 @@ from avatar_actors.errors import ConfigError
 from avatar_actors.host_settings import MetricsKind
 from avatar_actors.settings import PermissionMode
 from avatar_actors.types import McpServer
-from tests.configuration.seen import SEED, Seen, seen, seen_in
-
-Probe = Callable[[Seen], object]
-Row = tuple[str, str, Probe, object]
-
-
-def setting(path: str) -> Probe:
-    """Looks at a field of the avatar's settings."""
-
-    def probe(it: Seen) -> object:
-        value: Any = it.settings
-        for name in path.split("."):
-            value = getattr(value, name)
-        return value
-
-    return probe
-
-
-def after(flag: str) -> Probe:
-    """Looks at the argument after this one."""
-    return lambda it: it.plan.argv[it.plan.argv.index(flag) + 1]
-
-
-def host(option: str, field: str) -> Probe:
-    """Looks at a field of the runtime's options."""
-
-    def probe(it: Seen) -> object:
-        options: Any = it.config.runtime
-        return getattr(options[option], field)
-
-    return probe
-
-
-def generation(field: str) -> Probe:
-    return lambda it: it.generation()[field]
-
-
-def codex_config(it: Seen) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(it.plan.env["CODEX_CONFIG"])
-    return found
-
-
-def program(it: Seen) -> str:
-    return it.plan.argv[0]
-
-
-def last(it: Seen) -> str:
-    return it.plan.argv[-1]
-
-
-def verdicts(it: Seen) -> list[bool | None]:
-    return [it.settings.tools.verdict(name, {}) for name in ("Read", "mcp__a__b", "Bash")]
-
-
-def mode(it: Seen) -> tuple[PermissionMode, str]:
-    return it.settings.permissions, it.settings.mode
-
+from tests.configuration.probes import (
+    Probe,
+    Row,
+    after,
+    codex_config,
+    generation,
+    host,
+    last,
+    mode,
+    nested,
+    program,
+    setting,
+    verdicts,
+)
+from tests.configuration.seen import SEED, seen, seen_in
 
 TURN: Final = setting("timeouts.turn")
 ATTEMPTS: Final = setting("retry.max_attempts")
@@ -187,14 +145,6 @@ REFUSED: Final = [
     ("gemini.cost_control.max_turns", "gemini: {cost_control: {max_turns: 3}}", "only claude"),
 ]
 SECTIONS: Final = ("claude", "codex", "gemini")
-
-
-def nested(key: str, value: str) -> str:
-    """The key with its value as a line of YAML; gemini's options belong to a model."""
-    for name in reversed(key.split(".")):
-        model = "model: m, " if name == "gemini" and "gemini.model" not in key else ""
-        value = f"{{{model}{name}: {value}}}" if not model else f"{{gemini: {{{model}{value[1:]}}}"
-    return value
 
 
 @pytest.mark.parametrize(("key", "value", "probe", "expected"), [*ROWS, *SWITCHED_ON])
