@@ -13,17 +13,19 @@ from avatar_actors.settings import PermissionMode, WhileBusy
 SECONDS: Final = Number(least=0.001, unit="seconds")
 PAUSE: Final = Number(unit="seconds")
 SHARE: Final = Number(most=1)
+_RATE: Final = Number(least=0.001)
+_HEALTH: Final = "timeouts.health_check_interval"
 DOLLARS: Final = Number(least=0.0001)
 
 _TIMEOUTS: Final = Section((
     Key("start", SECONDS, "timeouts.start", "Until the agent takes prompts."),
     Key("turn", SECONDS, "timeouts.turn", "A turn; the same as `timeout`."),
-    Key("interrupt", SECONDS, "timeouts.interrupt", "A deaf agent is restarted then."),
+    Key("interrupt", SECONDS, "timeouts.interrupt", "An agent deaf for so long is restarted."),
     Key("stop", SECONDS, "timeouts.stop", "Between the agent's TERM and its KILL."),
     Key("permission", SECONDS, "timeouts.permission", "A question that waits longer is denied."),
     Key("stall_warning", SECONDS, "timeouts.stall_warning", "Silence that is worth a warning."),
     Key("stall_alarm", SECONDS, "timeouts.stall_alarm", "Silence that is worth an alarm."),
-    Key("health_check_interval", SECONDS, "timeouts.health_check_interval", "As that key."),
+    Key("health_check_interval", SECONDS, _HEALTH, "The same as the key of that name."),
 ))  # fmt: skip
 _RESTARTS: Final = Section((
     Key("period", SECONDS, "restarts.period", "The seconds that `max_restarts` is counted in."),
@@ -46,7 +48,7 @@ _STRUCTURED_OUTPUT: Final = Section((
 ))  # fmt: skip
 RATE_LIMIT: Final = Section((
     Key("enabled", Flag(), "rate_limit.enabled", "Off without taking the section out."),
-    Key("requests_per_minute", Number(least=0.001), "rate_limit.per_minute", "Prompts: 60."),
+    Key("requests_per_minute", _RATE, "rate_limit.per_minute", "How many prompts in a minute: 60."),
     Key("burst", Whole(least=1), "rate_limit.burst", "Prompts at once: 1."),
 ))  # fmt: skip
 COST: Final = (
@@ -72,12 +74,12 @@ SHARED: Final = (
     Key("auto_restart", Flag(), "restarts.auto_restart", "Whether a crashed agent comes back."),
     Key("max_restarts", Whole(), "restarts.max_restarts", "How often, within `restarts.period`."),
     Key("restarts", _RESTARTS, "", "The pauses between restarts."),
-    Key("health_check_interval", SECONDS, "timeouts.health_check_interval", "Seconds; 5."),
+    Key("health_check_interval", SECONDS, _HEALTH, "How often the agent is looked at."),
     Key("timeout", SECONDS, "timeouts.turn", "Seconds that a turn may take; none: no limit."),
     Key("timeouts", _TIMEOUTS, "", "All other limits of time."),
     Key("permissions", Meanings(_PERMISSIONS), "", "Who decides about tools."),
-    Key("allowed_tools", Texts(), "tools.allow", "Patterns of tools; others are denied."),
-    Key("denied_tools", Texts(), "tools.deny", "Patterns of tools; these come first."),
+    Key("allowed_tools", Texts(), "tools.allow", "Patterns; these run unasked, others are denied."),
+    Key("denied_tools", Texts(), "tools.deny", "Denied, before all else: patterns."),
     Key("while_busy", Meanings(_WHILE_BUSY), "", "What becomes of a prompt during a turn."),
     Key("retry", _RETRY, "", "Starts, and prompts that were refused for now, tried again."),
     Key("mcp_servers", Servers(), "mcp_servers", "MCP servers by name."),
