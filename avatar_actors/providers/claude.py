@@ -85,10 +85,12 @@ def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     argv += ["--resume", place.resume] if place.resume else ["--session-id", place.session_id]
     argv += ["--permission-mode", settings.mode or MODES[settings.permissions]]
     argv += ["--model", settings.model] if settings.model else []
-    for option, value in settings.options.items():
-        argv += [FLAGS[option], value] if option in FLAGS else []
+    argv += [word for k, v in settings.options.items() if k in FLAGS for word in (FLAGS[k], v)]
     if settings.output_schema is not None:
-        argv += ["--json-schema", msgspec.json.encode(settings.output_schema).decode()]
+        schema = msgspec.json.encode(settings.output_schema)
+        if len(schema) > LONGEST_ARGUMENT:
+            raise SettingsError(f"output_schema has more than {LONGEST_ARGUMENT} bytes for claude")
+        argv += ["--json-schema", schema.decode()]
     if settings.tools.deny:
         # What the CLI allows by itself (reading, searching) never reaches the gatekeeper.
         argv += ["--disallowedTools", ",".join(settings.tools.deny)]

@@ -101,6 +101,14 @@ def test_the_system_prompt_is_appended_and_a_long_one_goes_by_a_file() -> None:
     assert plan.files == {path.name: "x" * 200_000}
 
 
+def test_the_schema_of_the_answers_is_a_flag() -> None:
+    schema = {"type": "object"}
+    assert json.loads(value_of(launch(output_schema=schema), "--json-schema")) == schema
+    assert "--json-schema" not in launch().argv
+    with pytest.raises(SettingsError, match="output_schema has more than"):
+        launch(output_schema={"description": "x" * 200_000})
+
+
 def test_secrets_of_servers_are_in_a_private_file_and_nowhere_else() -> None:
     stdio = McpServer(name="db", command="db-mcp", args=("-v",), env={"TOKEN": "hush-1"})
     remote = McpServer(name="web", url="https://x/sse", transport="sse", headers={"Key": "hush-2"})

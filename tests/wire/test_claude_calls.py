@@ -142,3 +142,16 @@ def test_every_message_has_an_id_of_its_own_in_the_form_of_a_uuid() -> None:
 
 def test_claude_wants_no_file_from_us() -> None:
     assert "by itself" in repr(opened().command(AnswerFile(request_id="1")))
+
+
+def test_a_prompt_that_is_sent_again_is_another_message_to_the_agent() -> None:
+    """2.1.325 passes over a message whose id it knows."""
+    wire = opened()
+    ids: list[str] = []
+    for turn_id in (1, 1, 2, 1):
+        wire.command(Prompt(turn_id, "x"))
+        [message] = said(wire)
+        ids.append(message["uuid"])
+        wire.receive(line_of({"type": "result", "is_error": True, "api_error_status": 429}))
+    assert len(set(ids[:3])) == 3
+    assert ids[3] == ids[0], "ids follow from the turn, so that rewind_files finds its message"

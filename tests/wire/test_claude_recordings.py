@@ -1,5 +1,6 @@
 """What the wire makes of recordings of the real Claude Code 2.1.325, fact by fact."""
 
+from avatar_actors.wire.facts import TurnOver
 from tests.wire.claude_replay import Replay
 from tests.wire.digest import digest
 
@@ -117,6 +118,11 @@ def test_a_spent_budget_fails_this_turn_and_the_next() -> None:
         "cost 0+0 $0.000000",
         "over 2 failed budget_exhausted $0.000000 Reached maximum budget ($0.5)",
     ]
+
+
+def test_structured_output_is_the_data_of_a_turn_and_its_absence_is_none() -> None:
+    overs = [fact for fact in Replay("s09_schema").facts if isinstance(fact, TurnOver)]
+    assert [over.data for over in overs] == [{"name": "bob", "n": 3}, None, None]
 
 
 def test_structured_output_is_the_text_of_a_turn_without_text() -> None:
