@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from avatar_actors.errors import SettingsError
@@ -80,7 +81,7 @@ def test_key_has_a_home_of_its_own(options: dict[str, str], variable: str, metho
     made = codex_provider().plan(settings, PLACE)
     assert made.env["CODEX_HOME"] == "/private/codex-home"
     assert made.files == {"codex-home/config.toml": ""}
-    assert "secret" not in str(made)
+    assert b"secret" not in msgspec.json.encode(made)
 
 
 def test_home_that_the_host_names_is_its_own() -> None:
