@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from avatar_actors.providers.acp import acp_provider
     from avatar_actors.config import AvatarConfig, config_schema, find_config
     from avatar_actors.metrics.offer import MetricsOffer
+    from avatar_actors.sessions.listing import SessionListing, SessionSearch
+    from avatar_actors.stored_sessions import list_sessions
+    from avatar_actors.agent_lookup import AgentFound, find_agent
+    from avatar_actors.wire.commands import Beginning
     # fmt: on
 
 __version__ = "0.3.0"
@@ -61,31 +65,32 @@ _ROOMS = (
     "types", "events", "errors", "providers.provider", "providers.acp", "engine", "engine_options",
     "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
     "hosting.runtime_thread", "hosting.signals", "attachment", "prices", "response", "config",
-    "metrics.offer",
+    "metrics.offer", "sessions.listing", "stored_sessions", "agent_lookup", "wire.commands",
 )  # fmt: skip
 
 # fmt: off
 __all__ = [
-    "ActivityEvent", "ActivityStatus", "AgentDeaf", "AgentDied", "AgentError", "AgentNeedsLogin",
-    "AgentNotFound", "AgentNotReady", "AgentRefused", "AnswerDetails", "Attachment", "Avatar",
-    "AvatarConfig", "AvatarDown", "AvatarEngine", "AvatarError", "AvatarEvent", "AvatarOptions",
-    "AvatarSettings", "AvatarStartError", "BridgeResponse", "BridgeState", "Budget",
-    "CancelResult", "ChatHandle", "Choice", "ConfigError", "ConnectionLost", "ContextEvent",
-    "Continuity", "ContinuityEvent", "CostEvent", "CostSource", "DiagnosticEvent", "Dispatcher",
-    "EngineOptions", "EngineState", "EngineStateEvent", "ErrorEvent", "Escalation", "EventEmitter",
-    "EventStream", "EventsLostEvent", "HealthStatus", "HostStream", "LaunchPlan", "Level",
-    "LogSettings", "McpServer", "Message", "MetricsKind", "MetricsOffer", "MetricsSettings",
-    "OrphansReapedEvent", "Outcome", "PRICES", "PRICES_AS_OF", "PermissionClosedEvent",
-    "PermissionEvent", "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry",
-    "PlanEvent", "Price", "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType",
-    "QueueEvent", "RateLimit", "Remote", "Restarts", "ResumeRefused", "Retry", "RetryEvent",
-    "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent", "SettingsError",
+    "ActivityEvent", "ActivityStatus", "AgentDeaf", "AgentDied", "AgentError", "AgentFound",
+    "AgentNeedsLogin", "AgentNotFound", "AgentNotReady", "AgentRefused", "AnswerDetails",
+    "Attachment", "Avatar", "AvatarConfig", "AvatarDown", "AvatarEngine", "AvatarError",
+    "AvatarEvent", "AvatarOptions", "AvatarSettings", "AvatarStartError", "Beginning",
+    "BridgeResponse", "BridgeState", "Budget", "CancelResult", "ChatHandle", "Choice",
+    "ConfigError", "ConnectionLost", "ContextEvent", "Continuity", "ContinuityEvent", "CostEvent",
+    "CostSource", "DiagnosticEvent", "Dispatcher", "EngineOptions", "EngineState",
+    "EngineStateEvent", "ErrorEvent", "Escalation", "EventEmitter", "EventStream",
+    "EventsLostEvent", "HealthStatus", "HostStream", "LaunchPlan", "Level", "LogSettings",
+    "McpServer", "Message", "MetricsKind", "MetricsOffer", "MetricsSettings", "OrphansReapedEvent",
+    "Outcome", "PRICES", "PRICES_AS_OF", "PermissionClosedEvent", "PermissionEvent",
+    "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry", "PlanEvent", "Price",
+    "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType", "QueueEvent", "RateLimit",
+    "Remote", "Restarts", "ResumeRefused", "Retry", "RetryEvent", "Runtime", "RuntimeOptions",
+    "RuntimeThread", "SessionInfoEvent", "SessionListing", "SessionSearch", "SettingsError",
     "StallEvent", "StallVerdict", "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent",
     "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall", "ToolEvent", "ToolPolicy",
     "ToolStatus", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
     "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy", "WireBroken", "__version__",
-    "acp_provider", "config_schema", "find_config", "open_avatar", "open_runtime",
-    "stop_on_signals",
+    "acp_provider", "config_schema", "find_agent", "find_config", "list_sessions", "open_avatar",
+    "open_runtime", "stop_on_signals",
 ]
 # fmt: on
 

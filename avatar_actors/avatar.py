@@ -19,7 +19,7 @@ from avatar_actors.actors.gatekeeper import Rules, gatekeeper
 from avatar_actors.actors.private_dir import private_dir
 from avatar_actors.actors.rate_limiter import rate_limiter
 from avatar_actors.actors.turn_queue import turn_queue
-from avatar_actors.ending import start_error
+from avatar_actors.ending import is_resume_refused, start_error
 from avatar_actors.errors import AvatarStartError
 from avatar_actors.limit_messages import BudgetMessage, TreasurerMessage
 from avatar_actors.providers.provider import Provider
@@ -143,7 +143,17 @@ async def _start_actors(
         warden=warden, hub=hub, tracker=tracker, budget=budget, gatekeeper=gate, turn_queue=queue
     )
     session = session_spec(provider, settings, company, wanted.private_dir)
-    await start_patiently(lambda: start(session), settings.retry, hub)
+
+    async def start_session() -> None:
+        try:
+            await start(session)
+        except StartFailed as failed:
+            # The last session was not named by the host: without it the avatar starts afresh.
+            if not settings.continue_last or not is_resume_refused(failed):
+                raise
+            await start(session)
+
+    await start_patiently(start_session, settings.retry, hub)
     return Actors(
         supervisor=supervisor,
         hub=hub,

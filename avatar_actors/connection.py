@@ -10,16 +10,20 @@ from msgspec.structs import replace
 
 from avatar_actors import errors, messages
 from avatar_actors import session_messages as inner
+from avatar_actors.agent_version import too_old
 from avatar_actors.events import (
+    AvatarEvent,
     ContinuityEvent,
     DiagnosticEvent,
+    SessionInfoEvent,
     UnrecognisedEvent,
 )
 from avatar_actors.limit_messages import BudgetMessage
 from avatar_actors.prices import PriceList
 from avatar_actors.processes import exit_words
 from avatar_actors.redaction import Redactor
-from avatar_actors.types import Continuity
+from avatar_actors.resume_messages import ResumeWish
+from avatar_actors.types import Continuity, Level, ProviderCapabilities
 from avatar_actors.wire import commands, facts
 from supervisors import Address, AskFailed, Reply
 
@@ -58,7 +62,7 @@ class FarEnd(Struct, frozen=True, kw_only=True):
     `life` is told apart from those before and after it in the avatar's life.
     """
 
-    wish: messages.ResumeWish
+    wish: ResumeWish
     pid: int | None
     life: str
     containment: str
@@ -69,10 +73,32 @@ class Opening(Struct, frozen=True, kw_only=True):
 
     command: commands.Open
     far: FarEnd
+    minimum: dict[str, str]
+    has_store: bool
     patience: float
     interrupt_grace: float
     redactor: Redactor
     prices: PriceList
+
+    def news(self, continuity: ContinuityEvent, opened: facts.Opened) -> list[AvatarEvent]:
+        """What a host should know of the agent that has just started."""
+        told: list[AvatarEvent] = []
+        if continuity.continuity is not Continuity.NEW:
+            told.append(continuity)
+        if opened.model:
+            told.append(SessionInfoEvent(model=opened.model))
+        if old := too_old(opened.capabilities, self.minimum):
+            told.append(DiagnosticEvent(message=old, level=Level.WARNING, source="agent"))
+        return told
+
+    def completed(self, said: ProviderCapabilities) -> ProviderCapabilities:
+        """What the agent said it can, with what it can by us."""
+        can_find = said.can_list_sessions or self.has_store
+        return replace(
+            said,
+            containment=self.far.containment,
+            can_continue_last=said.can_load_session and can_find,
+        )
 
 
 class Calls:
@@ -117,11 +143,13 @@ async def cause_of_death(stderr: Address[inner.StderrTail], returncode: int | No
     return "\n".join([how, *tail[-5:]])
 
 
-def continuity_of(opened: facts.Opened, wish: messages.ResumeWish) -> ContinuityEvent:
+def continuity_of(opened: facts.Opened, wish: ResumeWish) -> ContinuityEvent:
     """What the agent remembers, by what was wished and what it said."""
     continuity, why = opened.continuity, opened.why
     if wish.continuity is not Continuity.NEW and continuity is Continuity.NEW:
         continuity, why = Continuity.FRESH, wish.lost or "the agent started a new session"
+    elif wish.begins is commands.Beginning.FORK and continuity is Continuity.RESUMED:
+        why = f"a fork of {wish.session_id}"
     return ContinuityEvent(
         continuity=continuity, session_id=opened.session_id, why=why or wish.lost
     )

@@ -37,6 +37,11 @@ def start_error(failed: StartFailed) -> AvatarStartError | SettingsError:
     return AvatarStartError(str(cause or failed))
 
 
+def is_resume_refused(failed: StartFailed) -> bool:
+    """Whether the start failed for the stored session alone."""
+    return isinstance(_root(failed), ResumeRefused)
+
+
 def _root(error: BaseException) -> BaseException:
     while error.__cause__ is not None:
         error = error.__cause__

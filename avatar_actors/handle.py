@@ -8,24 +8,27 @@ from contextlib import asynccontextmanager, suppress
 from enum import Enum
 from typing import Any, Unpack
 
-import msgspec
-
 from avatar_actors import messages
 from avatar_actors import session_messages as inner
 from avatar_actors.avatar import Actors
 from avatar_actors.cancelling import stop_activity
+from avatar_actors.choosing import choose
 from avatar_actors.contact import Contact
 from avatar_actors.errors import UnknownRequest
 from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
+from avatar_actors.launching import Launcher
 from avatar_actors.limit_messages import RaiseBudget
 from avatar_actors.prompting import submission_of
 from avatar_actors.response import BridgeResponse
-from avatar_actors.resuming import switch_session
+from avatar_actors.resume_messages import Chosen, ResumeThis
+from avatar_actors.resuming import fork_wanted, take_up
 from avatar_actors.settings import AvatarSettings, Budget, PromptOptions
+from avatar_actors.stored_sessions import last_other, sessions_of
 from avatar_actors.subscription import EventStream
 from avatar_actors.turn import Desk, Turn
 from avatar_actors.types import (
     CancelResult,
+    Choice,
     HealthStatus,
     JsonObject,
     Message,
@@ -47,12 +50,18 @@ class Avatar:
     """One agent, supervised. All methods are for tasks of the trio loop that it runs in."""
 
     def __init__(
-        self, name: str, settings: AvatarSettings, actors: Actors, avatars: Supervisor
+        self,
+        name: str,
+        settings: AvatarSettings,
+        actors: Actors,
+        avatars: Supervisor,
+        launcher: Launcher,
     ) -> None:
         self.name: str = name
         self._settings = settings
         self._actors = actors
         self._avatars = avatars
+        self._launcher = launcher
         self._contact = Contact(name, actors)
         self._turn_ids = itertools.count(1)
         grace = settings.timeouts.interrupt
@@ -153,17 +162,37 @@ class Avatar:
         await self._contact.ask(self._actors.budget, RaiseBudget(budget))
 
     async def sessions(self) -> tuple[StoredSession, ...]:
-        """The stored sessions that the agent tells of; Unsupported where it does not."""
-        rows = await self.call("list_sessions")
-        return msgspec.convert(rows, tuple[StoredSession, ...])
+        """The stored sessions of the working directory, the last used first."""
+        return await sessions_of(self._contact, self._launcher)
 
     async def resume(self, session_id: str) -> None:
         """Go on with a stored session: the agent is restarted for it, its turn cancelled.
 
         AvatarStartError if that cannot be; the avatar then goes on with a fresh session.
         """
-        await self._contact.ask(self._actors.turn_queue, messages.ResumeThis(session_id))
-        await switch_session(self._actors, self._settings.timeouts, self.stop)
+        await self._take_up(ResumeThis(session_id))
+
+    async def continue_last(self) -> StoredSession:
+        """Resume the session that was used last besides this one; UnknownRequest if none was."""
+        last = await last_other(self._contact, self._launcher)
+        await self._take_up(ResumeThis(last.session_id))
+        return last
+
+    async def fork(self, session_id: str = "") -> str:
+        """Go on in a copy of a session, or of this one, and leave it as it is; the copy's id."""
+        return await self._take_up(await fork_wanted(self._contact, session_id))
+
+    async def models(self) -> tuple[Choice, ...]:
+        """The models that the agent offers; some take others too."""
+        return (await self.capabilities()).models
+
+    async def set_model(self, model: str) -> None:
+        """Switch to a model, also for the agent's next lives; Unsupported if it is not taken."""
+        await choose(self._contact, Chosen(model=model))
+
+    async def set_mode(self, mode: str) -> None:
+        """Switch to a mode of the agent, as `set_model` does."""
+        await choose(self._contact, Chosen(mode=mode))
 
     async def call(self, action: str, arguments: JsonObject | None = None) -> Any:
         """Any other request of the agent's protocol, as `set_model` or `raw:session/fork`."""
@@ -196,6 +225,9 @@ class Avatar:
         self, submission: messages.Submission, kinds: tuple[type[AvatarEvent], ...] = ()
     ) -> Turn:
         return Turn(self._desk, submission, EventStream(submission.turn_id, kinds))
+
+    async def _take_up(self, wanted: ResumeThis) -> str:
+        return await take_up(self._contact, wanted, self._settings.timeouts, self.stop)
 
     async def _end_turn(self, turn_id: int) -> bool:
         return await self._contact.ask(self._actors.turn_queue, messages.Interrupt(turn_id))

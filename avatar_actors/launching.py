@@ -14,11 +14,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from avatar_actors.errors import SettingsError
-from avatar_actors.messages import ResumeWish
 from avatar_actors.processes import Launch
-from avatar_actors.providers.provider import RECONNECTS, Place, Provider, Remote
+from avatar_actors.providers.provider import RECONNECTS, LaunchPlan, Place, Provider, Remote
 from avatar_actors.redaction import Redactor
+from avatar_actors.resume_messages import ResumeWish
+from avatar_actors.sessions.listing import SessionListing, SessionSearch
 from avatar_actors.settings import AvatarSettings, Restarts
+from avatar_actors.types import Continuity
+from avatar_actors.wire.commands import Beginning
 
 # What the agent gets of our environment without being named by its provider.
 _HARMLESS = (
@@ -35,23 +38,45 @@ class Launcher(Struct, frozen=True):
     settings: AvatarSettings
     private_dir: Path
 
+    async def settle(self, wish: ResumeWish) -> ResumeWish:
+        """The wish with the id of a new session; and the last session, where we can look it up."""
+        wish = replace(wish, new_id=str(uuid.uuid4()))
+        if wish.begins is not Beginning.LAST or self.provider.store is None:
+            return wish
+        listing = await trio.to_thread.run_sync(self.stored_sessions, 1)
+        if listing.sessions:
+            last = listing.sessions[0].session_id
+            return replace(wish, session_id=last, begins=Beginning.AS_NAMED)
+        why = "; ".join(
+            [f"there is no earlier session of {self.settings.working_dir}", *listing.diagnostics]
+        )
+        return replace(wish, begins=Beginning.AS_NAMED, continuity=Continuity.FRESH, lost=why)
+
     async def prepare(self, wish: ResumeWish) -> Launch:
         """The launch of the next life; its private files are written."""
-        place = Place(
-            private_dir=self.private_dir, session_id=str(uuid.uuid4()), resume=wish.session_id
-        )
-        plan = self.provider.plan(self.settings, place)
+        plan = self._plan(wish)
         if plan.files:  # a thread costs a millisecond or two of every restart
             await trio.to_thread.run_sync(_write_files, self.private_dir, plan.files)
         return Launch(
-            argv=plan.argv,
-            cwd=str(self.settings.working_dir),
-            env={**self._passed(), **plan.env, **self.settings.env},
+            argv=plan.argv, cwd=str(self.settings.working_dir), env=self._environment(plan)
         )
 
     def remote(self) -> Remote | None:
         """Where the agent is, if it is not launched but connected to."""
         return remote_of(self.provider, self.settings)
+
+    def chosen(self, wish: ResumeWish) -> AvatarSettings:
+        """The settings with what was chosen since."""
+        model, mode = wish.model or self.settings.model, wish.mode or self.settings.mode
+        return replace(self.settings, model=model, mode=mode)
+
+    def stored_sessions(self, limit: int = 100) -> SessionListing:
+        """What the agent's store has of the working directory. It blocks."""
+        if self.provider.store is None:
+            return SessionListing()
+        env = self._environment(self._plan(ResumeWish()))
+        search = SessionSearch(env=env, working_dir=self.settings.working_dir, limit=limit)
+        return self.provider.store(search)
 
     def redactor(self) -> Redactor:
         """Hides the values that must never be shown."""
@@ -64,6 +89,18 @@ class Launcher(Struct, frozen=True):
         for server in settings.mcp_servers:
             values += [*server.env.values(), *_of_headers(server.headers), *_of_url(server.url)]
         return Redactor(values)
+
+    def _plan(self, wish: ResumeWish) -> LaunchPlan:
+        place = Place(
+            private_dir=self.private_dir,
+            session_id=wish.new_id or str(uuid.uuid4()),
+            resume=wish.session_id,
+            begins=wish.begins,
+        )
+        return self.provider.plan(self.chosen(wish), place)
+
+    def _environment(self, plan: LaunchPlan) -> dict[str, str]:
+        return {**self._passed(), **plan.env, **self.settings.env}
 
     def _passed(self) -> dict[str, str]:
         patterns = (*_HARMLESS, *self.provider.passes)

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from avatar_actors.attachment import Attachment
 from avatar_actors.events import ActivityEvent, AvatarEvent, RetryEvent, TurnEndedEvent
+from avatar_actors.resume_messages import Chosen, ResumeImpossible, ResumeThis, WhatToResume
 from avatar_actors.runtime_messages import Follow
 from avatar_actors.settings import WhileBusy
 from avatar_actors.subscription import EventStream
@@ -210,6 +211,8 @@ class SessionReady(Struct, frozen=True, kw_only=True):
     capabilities: ProviderCapabilities
     session_id: str
     pid: int | None
+    continuity: Continuity = Continuity.NEW
+    why: str = ""
 
 
 class SessionLost(Struct, frozen=True):
@@ -222,31 +225,6 @@ class SessionLost(Struct, frozen=True):
 
 class SessionIs(Struct, frozen=True):
     """The agent's session has this id now."""
-
-    session_id: str
-
-
-class ResumeImpossible(Struct, frozen=True):
-    """The stored session cannot be taken up again; start the next life afresh."""
-
-    why: str
-
-
-class ResumeWish(Struct, frozen=True):
-    """What the next life should continue, or why it cannot; `is_demanded`: the host named it."""
-
-    session_id: str = ""
-    continuity: Continuity = Continuity.NEW
-    lost: str = ""
-    is_demanded: bool = False
-
-
-class WhatToResume(Struct, Request[ResumeWish], frozen=True):
-    """Asked by each new life of the agent's process."""
-
-
-class ResumeThis(Struct, Request[None], frozen=True):
-    """The next life continues this stored session."""
 
     session_id: str
 
@@ -268,7 +246,7 @@ class GetHealth(Struct, Request[HealthStatus], frozen=True):
 
 
 TurnNews: TypeAlias = (
-    Submit | SessionStarting | SessionReady | SessionLost | SessionIs | ResumeImpossible
+    Submit | SessionStarting | SessionReady | SessionLost | SessionIs | ResumeImpossible | Chosen
 )
 TurnMessage: TypeAlias = (
     TurnNews

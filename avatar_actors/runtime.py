@@ -22,7 +22,7 @@ from avatar_actors.events import AvatarEvent
 from avatar_actors.feed import follow_all
 from avatar_actors.handle import Avatar
 from avatar_actors.host_settings import RuntimeOptions
-from avatar_actors.launching import settled
+from avatar_actors.launching import Launcher, settled
 from avatar_actors.limit_messages import RaiseBudget, TotalSpent, TreasurerMessage
 from avatar_actors.metrics.offer import MetricsOffer
 from avatar_actors.observing import Observers, open_observers
@@ -111,7 +111,8 @@ class Runtime:
     async def _start(self, wanted: Wanted) -> Avatar:
         avatars = self._root.supervisor("avatars")
         actors = await start_avatar(avatars, wanted, self._posts.warden, self._posts.herald)
-        avatar = Avatar(wanted.name, wanted.settings, actors, avatars)
+        launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
+        avatar = Avatar(wanted.name, wanted.settings, actors, avatars, launcher)
         self._avatars = [*self.avatars(), avatar]
         return avatar
 

@@ -125,10 +125,12 @@ class _Life:
         await bridge(inbox, wire, self._heard, links, opening)
 
     def _opening(self, far: FarEnd) -> Opening:
-        settings = self._settings
+        wish, settings = far.wish, self._launcher.chosen(far.wish)
         command = Open(
             cwd=(self._remote and self._remote.cwd) or str(settings.working_dir),
-            resume=far.wish.session_id,
+            resume=wish.session_id,
+            begins=wish.begins,
+            new_id=wish.new_id,
             mcp_servers=settings.mcp_servers,
             system_prompt=settings.system_prompt,
             model=settings.model,
@@ -137,6 +139,8 @@ class _Life:
         return Opening(
             command=command,
             far=far,
+            minimum=self._launcher.provider.minimum,
+            has_store=self._launcher.provider.store is not None and self._remote is None,
             patience=settings.timeouts.start,
             interrupt_grace=settings.timeouts.interrupt,
             redactor=self._redactor,
@@ -199,6 +203,7 @@ class _ProcessEnd:
             tracker=self._company.tracker,
             gatekeeper=self._company.gatekeeper,
             hub=self._company.hub,
+            settle=self._launcher.settle,
             prepare=self._launcher.prepare,
             install=self._launcher.provider.install,
             stop_grace=self._launcher.settings.timeouts.stop,

@@ -266,6 +266,7 @@ class StoredSession(Struct, frozen=True):
     title: str = ""
     working_dir: str = ""
     updated_at: str = ""
+    created_at: str = ""
 
 
 class Message(Struct, frozen=True):
@@ -278,11 +279,13 @@ class Message(Struct, frozen=True):
 
 
 class HealthStatus(Struct, frozen=True, kw_only=True):
-    """How an avatar does."""
+    """How an avatar does; `continuity` is what its agent remembered when it was last started."""
 
     state: BridgeState
     provider: str
     session_id: str = ""
+    continuity: Continuity = Continuity.NEW
+    continuity_why: str = ""
     pid: int | None = None
     returncode: int | None = None
     uptime_seconds: float = 0.0

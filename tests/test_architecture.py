@@ -30,15 +30,16 @@ TREES = (*PACKAGES, "tests", "bench", "examples")
 PUBLIC = ("supervisors", "supervisors.testing", "avatar_actors")
 VALUES = (
     "avatar_actors.attachment", "avatar_actors.events", "avatar_actors.types",
-    "avatar_actors.errors", "avatar_actors.redaction", "msgspec.*",
+    "avatar_actors.errors", "avatar_actors.redaction", "avatar_actors.nearest", "msgspec.*",
 )  # fmt: skip
 WIRE = ("avatar_actors", *VALUES, "avatar_actors.wire.*")
 SETTINGS = ("avatar_actors.settings", "avatar_actors.tool_policy", "avatar_actors.prices")
 # Pure parts that actors are made of, and what they say to each other.
 PARTS = (
     "activity", "connection", "conversation", "feed", "history", "ledger", "limit_messages",
-    "log_lines", "messages", "redaction", "runtime_messages", "session_messages",
-    "session_record", "stall", "subscription", "tariff", "tool_policy", "turn_runner",
+    "log_lines", "messages", "redaction", "resume_messages", "runtime_messages",
+    "session_messages", "session_record", "stall", "subscription", "tariff", "tool_policy",
+    "turn_runner",
 )  # fmt: skip
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),
@@ -46,6 +47,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.events": VALUES,
     "avatar_actors.types": VALUES,
     "avatar_actors.errors": (),
+    "avatar_actors.nearest": (),
     "avatar_actors.attachment": VALUES,
     "avatar_actors.prices": VALUES,
     "avatar_actors.settings": (*VALUES, "avatar_actors.tool_policy", "avatar_actors.prices"),
@@ -58,7 +60,12 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     ),
     "avatar_actors.tool_policy": VALUES,
     "avatar_actors.wire": WIRE,
-    "avatar_actors.providers": (*WIRE, *SETTINGS, "avatar_actors.providers.*"),
+    "avatar_actors.providers": (
+        *WIRE,
+        *SETTINGS,
+        "avatar_actors.sessions.*",
+        "avatar_actors.providers.*",
+    ),
     "avatar_actors.actors": (
         *VALUES,
         *SETTINGS,

@@ -13,15 +13,14 @@ from avatar_actors.events import OrphansReapedEvent
 from avatar_actors.messages import (
     HubMessage,
     Publish,
-    ResumeWish,
     SessionDown,
     SessionLost,
     SessionStarting,
     TrackerMessage,
     TurnMessage,
-    WhatToResume,
 )
 from avatar_actors.processes import Launch, Lease, LeaseLost, end_command, exit_words, open_lease
+from avatar_actors.resume_messages import ResumeWish, WhatToResume
 from avatar_actors.session_messages import (
     Admit,
     EndTool,
@@ -53,6 +52,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     tracker: Address[TrackerMessage]
     gatekeeper: Address[GatekeeperMessage]
     hub: Address[HubMessage]
+    settle: Callable[[ResumeWish], Awaitable[ResumeWish]]
     prepare: Callable[[ResumeWish], Awaitable[Launch]]
     install: str
     stop_grace: float
@@ -61,7 +61,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 async def agent_process(inbox: Inbox[ProcessMessage], around: Surroundings) -> None:
     """Ready once the program runs. When it ends by itself, the bridge finds out how."""
     await around.turn_queue.tell(SessionStarting())
-    wish = await around.turn_queue.ask(WhatToResume())
+    wish = await around.settle(await around.turn_queue.ask(WhatToResume()))
     launch = await around.prepare(wish)
     lease = await _spawn(around, launch)
     try:

@@ -28,10 +28,10 @@ from avatar_actors.connection import (
 from avatar_actors.events import (
     AvatarEvent,
     CostEvent,
-    SessionInfoEvent,
     TextEvent,
 )
 from avatar_actors.limit_messages import Spent
+from avatar_actors.resume_messages import ResumeImpossible
 from avatar_actors.tariff import Tariff
 from avatar_actors.types import Continuity
 from avatar_actors.wire import commands, facts
@@ -109,10 +109,7 @@ class _Speaker:
         opened = self._opened
         assert opened is not None
         continuity = continuity_of(opened, self._opening.far.wish)
-        if continuity.continuity is not Continuity.NEW:
-            await self._tell(0, [continuity])
-        if opened.model:
-            await self._tell(0, [SessionInfoEvent(model=opened.model)])
+        await self._tell_events(self._opening.news(continuity, opened))
         up = messages.SessionUp(opened.capabilities, self._links.process)
         await self._links.tracker.tell(up)
         ready = messages.SessionReady(
@@ -121,6 +118,8 @@ class _Speaker:
             capabilities=opened.capabilities,
             session_id=opened.session_id,
             pid=self._opening.far.pid,
+            continuity=continuity.continuity,
+            why=continuity.why,
         )
         await self._links.turn_queue.tell(ready)
 
@@ -225,7 +224,7 @@ class _Speaker:
             case facts.SessionRenamed(session_id):
                 await self._links.turn_queue.tell(messages.SessionIs(session_id))
             case facts.Opened(capabilities=said):
-                capabilities = replace(said, containment=self._opening.far.containment)
+                capabilities = self._opening.completed(said)
                 if self._opening.far.wish.is_demanded and fact.continuity in _NOT_RESUMED:
                     await self._cannot_resume(fact.why or "the agent cannot resume that session")
                 self._opened = replace(fact, capabilities=capabilities)
@@ -253,7 +252,7 @@ class _Speaker:
         raise refusal_of(failed)
 
     async def _cannot_resume(self, why: str) -> NoReturn:
-        await self._links.turn_queue.tell(messages.ResumeImpossible(why))
+        await self._links.turn_queue.tell(ResumeImpossible(why))
         raise errors.ResumeRefused(why)
 
     async def _mourn(self, ended: inner.StreamEnded) -> None:

@@ -14,11 +14,13 @@ from avatar_actors.events import AvatarEvent, ErrorEvent, QueueEvent
 from avatar_actors.history import History
 from avatar_actors.limit_messages import Settle, TotalSpent
 from avatar_actors.messages import TurnEnding
+from avatar_actors.resume_messages import Chosen, ResumeImpossible, ResumeThis, WhatToResume
 from avatar_actors.session_messages import QuestionsOver
 from avatar_actors.session_record import SessionRecord
 from avatar_actors.settings import AvatarSettings, WhileBusy
 from avatar_actors.turn_runner import Links, TurnRunner
 from avatar_actors.types import HealthStatus, Outcome
+from avatar_actors.wire.commands import Beginning
 from supervisors import Address, AskFailed, Inbox, Phase
 
 
@@ -52,12 +54,12 @@ async def _obey(
         case messages.CloseDown(reason):
             await queue.close_down(reason)
             inbox.reply(message, None)
-        case messages.WhatToResume():
+        case WhatToResume():
             inbox.reply(message, queue.record.wish())
         case messages.CurrentSession():
             inbox.reply(message, queue.record.ready)
-        case messages.ResumeThis(session_id):
-            queue.record.switch_to(session_id)
+        case ResumeThis():
+            queue.record.switch_to(message)
             wish = TurnEnding(outcome=Outcome.CANCELLED, reason="another session is taken up")
             await queue.interrupt(0, wish)
             inbox.reply(message, None)
@@ -75,7 +77,8 @@ class _Queue:
         self, address: Address[messages.TurnMessage], settings: AvatarSettings, links: Links
     ) -> None:
         self.history = History(settings.max_history)
-        self.record = SessionRecord(settings.resume)
+        begins = Beginning.LAST if settings.continue_last else Beginning.AS_NAMED
+        self.record = SessionRecord(settings.resume, begins)
         self._address, self._settings, self._links = address, settings, links
         self._waiting: deque[messages.Submission] = deque()
         self._present: TurnRunner | None = None
@@ -99,8 +102,10 @@ class _Queue:
                 await self._tell(self.record.lost(message))
             case messages.SessionIs(session_id):
                 self.record.session_id = session_id
-            case messages.ResumeImpossible(why):
+            case ResumeImpossible(why):
                 self.record.cannot_resume(why)
+            case Chosen():
+                self.record.choose(message)
 
     async def interrupt(self, turn_id: int, wish: TurnEnding) -> bool:
         """End a turn, wherever it stands; False if it has ended already."""
@@ -152,6 +157,8 @@ class _Queue:
             state=record.state,
             provider=provider,
             session_id=record.session_id,
+            continuity=record.continuity,
+            continuity_why=record.continuity_why,
             pid=record.ready.pid if record.ready is not None else None,
             returncode=record.returncode,
             uptime_seconds=trio.current_time() - self._began,

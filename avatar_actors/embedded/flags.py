@@ -7,7 +7,7 @@ _BARE = """
 --acp --bare --continue --dangerously-skip-permissions --experimental-acp --fork-session
 --forward-subagent-text --include-hook-events --include-partial-messages --list-sessions
 --no-session-persistence --print --replay-user-messages --restricted --safe-mode
---skip-trust --strict-mcp-config --verbose --yolo -y
+--skip-trust --strict-mcp-config --verbose --version --yolo -y
 """
 # Those that take all the words up to the next flag.
 _GREEDY = """

@@ -32,7 +32,7 @@ class Flavour:
     mode = "ask"
     free_modes: tuple[str, ...] = ("auto",)
     edit_modes: tuple[str, ...] = ()
-    models: tuple[str, ...] = ("none",)
+    models: tuple[str, ...] = ("none", "none-at-all")
     model = "none"
     lists_models = False
     methods: tuple[str, ...] = SETTERS

@@ -30,6 +30,9 @@ def main() -> None:
         flags = Flags(sys.argv[1:])
     except UnknownFlag as unknown:
         refuse(f"unknown option '{unknown}'")
+    if flags.has("--version"):
+        tell_version()
+        return
     speak = DIALECTS.get(flags.value("--dialect", "acp"))
     if speak is None:
         refuse(f"unknown dialect; known: {', '.join(DIALECTS)}")
@@ -38,6 +41,13 @@ def main() -> None:
     if flags.has("--script") or START_VARIABLE in os.environ:
         play_start(start, flags, body)
     speak(flags, start, body)
+
+
+def tell_version() -> None:
+    """As agents do that are asked for it."""
+    from avatar_actors import __version__
+
+    sys.stdout.write(f"avatar-embedded {__version__}\n")
 
 
 def refuse(why: str) -> NoReturn:

@@ -99,10 +99,11 @@ class Store:
         return [path.stem for path in paths]
 
     def rows(self) -> list[Record]:
-        """What a list of conversations shows of each."""
+        """What a list of conversations shows of each; one in which nothing was said is none."""
         rows: list[Record] = []
         for session_id in self.known():
-            if (loaded := self.load(session_id)) is not None:
+            loaded = self.load(session_id)
+            if loaded is not None and loaded.history:
                 used = self._path(session_id).stat().st_mtime
                 row: Record = {"sessionId": session_id, "cwd": loaded.cwd}
                 rows.append(

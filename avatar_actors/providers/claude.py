@@ -8,10 +8,12 @@ from typing import Final
 import msgspec
 
 from avatar_actors.errors import SettingsError
+from avatar_actors.providers.claude_mcp import mcp_config
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.sessions.claude import claude_store
 from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.types import JsonObject, McpServer
 from avatar_actors.wire.claude import ClaudeWire
+from avatar_actors.wire.commands import Beginning
 
 # --verbose: stream-json output is refused without it. --setting-sources "" and --strict-mcp-config
 # keep out the host project's CLAUDE.md, hooks, environment and MCP servers (2.1.325 would even
@@ -73,6 +75,8 @@ def claude_provider() -> Provider:
             "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_CLIENT_*", "CLOUD_ML_REGION", "VERTEX_REGION_*",
         ),
         install="npm install -g @anthropic-ai/claude-code",
+        store=claude_store,
+        minimum={"Claude Code": "2.1.197"},
     )  # fmt: skip
 
 
@@ -82,7 +86,10 @@ def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         known = ", ".join(sorted({*FLAGS, *VARIABLES}))
         raise SettingsError(f"claude has no option {unknown[0]!r}; there are: {known}")
     argv = [settings.executable or "claude", *COMMAND]
-    argv += ["--resume", place.resume] if place.resume else ["--session-id", place.session_id]
+    is_fork = place.begins is Beginning.FORK
+    argv += ["--resume", place.resume] if place.resume else []
+    argv += ["--fork-session"] if is_fork else []
+    argv += ["--session-id", place.session_id] if is_fork or not place.resume else []
     argv += ["--permission-mode", settings.mode or MODES[settings.permissions]]
     argv += ["--model", settings.model] if settings.model else []
     argv += [word for k, v in settings.options.items() if k in FLAGS for word in (FLAGS[k], v)]
@@ -96,7 +103,7 @@ def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         argv += ["--disallowedTools", ",".join(settings.tools.deny)]
     files: dict[str, str] = {}
     if settings.mcp_servers:
-        files[MCP_FILE] = _mcp_config(settings.mcp_servers)
+        files[MCP_FILE] = mcp_config(settings.mcp_servers)
         argv += ["--mcp-config", str(place.private_dir / MCP_FILE)]
     if len(settings.system_prompt.encode()) > LONGEST_ARGUMENT:
         files[PROMPT_FILE] = settings.system_prompt
@@ -107,14 +114,3 @@ def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     if len(str(place.private_dir)) <= LONGEST_TMPDIR:
         env |= {"TMPDIR": str(place.private_dir), "CLAUDE_CODE_TMPDIR": str(place.private_dir)}
     return LaunchPlan(argv=(*argv, *settings.args), env=env, files=files)
-
-
-def _mcp_config(servers: tuple[McpServer, ...]) -> str:
-    config: dict[str, JsonObject] = {}
-    for one in servers:
-        if one.url:
-            kind = "sse" if one.transport == "sse" else "http"
-            config[one.name] = {"type": kind, "url": one.url, "headers": one.headers}
-        else:
-            config[one.name] = {"command": one.command, "args": list(one.args), "env": one.env}
-    return msgspec.json.encode({"mcpServers": config}).decode()

@@ -10,6 +10,7 @@ from avatar_actors.errors import SettingsError
 from avatar_actors.providers.codex_login import auth_method, needs_own_home
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.sessions.codex import codex_store
 from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.types import JsonObject
 from avatar_actors.wire.acp import AcpWire
@@ -44,6 +45,8 @@ def codex_provider() -> Provider:
         wire=lambda settings: AcpWire(codex_profile(settings), settings.max_line),
         passes=("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"),
         install="npm install -g @agentclientprotocol/codex-acp @openai/codex",
+        store=codex_store,
+        minimum={"@agentclientprotocol/codex-acp": "2.6.0", "codex-acp": "0.16.0"},
     )
 
 

@@ -18,6 +18,7 @@ from avatar_actors.providers.gemini import gemini_profile
 from avatar_actors.providers.gemini_headless import gemini_headless_provider
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.sessions.embedded import embedded_store
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
@@ -37,7 +38,12 @@ FILES: Final = ("agent", "host")
 def embedded_provider() -> Provider:
     """The agent that is always there."""
     return Provider(
-        name="embedded", plan=_plan, wire=_wire, passes=("AVATAR_EMBEDDED_*",), install=""
+        name="embedded",
+        plan=_plan,
+        wire=_wire,
+        passes=("AVATAR_EMBEDDED_*",),
+        store=embedded_store,
+        version_args=("-I", "-S", "-c", PROGRAM, "--version"),
     )
 
 

@@ -14,6 +14,7 @@ import msgspec
 from avatar_actors.providers.gemini_generation import GENERATION, generation_settings
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.sessions.gemini import gemini_store
 from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
@@ -42,6 +43,8 @@ def gemini_provider() -> Provider:
         wire=_wire,
         passes=("GEMINI_API_KEY", "GOOGLE_*", "CLOUDSDK_*"),
         install="npm install -g @google/gemini-cli",
+        store=gemini_store,
+        minimum={"gemini-cli": "0.61.0"},
     )
 
 
@@ -54,6 +57,7 @@ def gemini_profile(permissions: PermissionMode, files: FilesOffered) -> AcpProfi
         mode=MODES[permissions],
         mode_notice="[MODE_UPDATE] ",
         tool_name_end="__",
+        takes_any_model=True,
     )
 
 

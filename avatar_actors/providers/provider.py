@@ -9,7 +9,9 @@ from typing import Final
 from msgspec import Struct
 
 from avatar_actors.redaction import repr_without
+from avatar_actors.sessions.listing import Store
 from avatar_actors.settings import AvatarSettings, Restarts
+from avatar_actors.wire.commands import Beginning
 from avatar_actors.wire.wire import Wire
 
 
@@ -17,12 +19,14 @@ class Place(Struct, frozen=True, kw_only=True):
     """Where one life of the agent happens.
 
     `private_dir` is ours alone (0700) and goes away with the avatar. `session_id` is a fresh UUID
-    for an agent that lets us choose; `resume` the stored session to take up again, or empty.
+    for an agent that lets us choose; `resume` the stored session to take up again, or empty; and
+    `begins` says whether it is that one or a fork of it.
     """
 
     private_dir: Path
     session_id: str
     resume: str = ""
+    begins: Beginning = Beginning.AS_NAMED
 
 
 class LaunchPlan(Struct, frozen=True, kw_only=True):
@@ -68,7 +72,9 @@ class Provider(Struct, frozen=True, kw_only=True):
     `plan` may raise SettingsError. `passes` are patterns of the host's environment variables that
     the agent gets besides the harmless ones (PATH, HOME, LANG, …). `install` is what a person
     types when the executable is missing. `remote` tells of an agent that is not launched but
-    connected to, if the settings say so; None: this kind is always launched.
+    connected to, if the settings say so; None: this kind is always launched. `store` reads the
+    sessions that the agent has kept. `version_args` make the executable tell its version; `minimum`
+    has, by the agent's own name, the oldest versions that are supported.
     """
 
     name: str
@@ -77,3 +83,6 @@ class Provider(Struct, frozen=True, kw_only=True):
     passes: tuple[str, ...] = ()
     install: str = ""
     remote: Callable[[AvatarSettings], Remote | None] | None = None
+    store: Store | None = None
+    version_args: tuple[str, ...] = ("--version",)
+    minimum: dict[str, str] = {}

@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 from typing import Final
 
 from avatar_actors.errors import SettingsError
+from avatar_actors.nearest import suggestion
 from avatar_actors.providers.provider import Provider
 
 GROUP: Final = "avatar_actors.providers"
@@ -32,7 +33,9 @@ def provider_named(name: str) -> Provider:
         return _made(name, getattr(import_module(module), function))
     for each in entry_points(group=GROUP, name=name):
         return _made(name, each.load())
-    raise SettingsError(f"no provider {name!r}; there are: {', '.join(provider_names())}")
+    names = provider_names()
+    there_are = f"there are: {', '.join(names)}"
+    raise SettingsError(f"no provider {name!r}; {there_are}{suggestion(name, names)}")
 
 
 def provider_names() -> list[str]:

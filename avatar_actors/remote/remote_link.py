@@ -16,17 +16,16 @@ from avatar_actors.events import DiagnosticEvent
 from avatar_actors.messages import (
     HubMessage,
     Publish,
-    ResumeWish,
     SessionDown,
     SessionLost,
     SessionStarting,
     TrackerMessage,
     TurnMessage,
-    WhatToResume,
 )
 from avatar_actors.processes import Vitals
 from avatar_actors.providers.provider import Remote
 from avatar_actors.redaction import Redactor
+from avatar_actors.resume_messages import ResumeWish, WhatToResume
 from avatar_actors.session_messages import (
     EndTool,
     GatekeeperMessage,

@@ -56,7 +56,7 @@ class AcpWire:
         self._turn = Turn(profile)
         self._opening = Opening(self._peer, profile, self._progress, self._turn)
         self._prompting = Prompting(self._peer, self._opening)
-        self._calls = Calls(self._peer, self._opening)
+        self._calls = Calls(self._peer, self._opening, profile)
         self._requests = AgentRequests(self._peer, profile, self._turn)
         self._hearing = Hearing(self._peer, profile, self._progress, self._requests)
         self._meanings = meanings(self._turn, profile)

@@ -8,9 +8,11 @@ from avatar_actors.events import SessionInfoEvent
 from avatar_actors.types import JsonObject
 from avatar_actors.wire.acp_choices import Choosing, models_of, modes_of
 from avatar_actors.wire.acp_opening import Opening
+from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.wire.acp_stored import session_rows
 from avatar_actors.wire.commands import Call
 from avatar_actors.wire.facts import Answered, Fact
-from avatar_actors.wire.json_values import at, decoded, is_array, text_at
+from avatar_actors.wire.json_values import decoded, text_at
 from avatar_actors.wire.jsonrpc import Peer, Reply
 
 RAW: Final = "raw:"
@@ -28,9 +30,10 @@ SESSION_METHODS: Final = {
 class Calls:
     """The calls to one opened session."""
 
-    def __init__(self, peer: Peer, opening: Opening) -> None:
+    def __init__(self, peer: Peer, opening: Opening, profile: AcpProfile) -> None:
         self._peer = peer
         self._opening = opening
+        self._profile = profile
 
     def call(self, call: Call) -> list[Fact]:
         """Send it; the facts are there at once only when it cannot be sent."""
@@ -64,12 +67,15 @@ class Calls:
         session = self._opening.session
         choices = models_of(session) if kind == "model" else modes_of(session)
         wanted = text_at(call.arguments, kind)
+        # qwen 0.15.10 takes any mode without a word, and then works in none.
+        is_free = kind == "model" and self._profile.takes_any_model
+        if choices.all and not is_free and not choices.offers(wanted):
+            return [Answered(call.call_id, error=choices.refusal(wanted))]
 
         def chosen(why: str) -> list[Fact]:
-            # Agents tell of a new mode, but not of a new model.
-            is_new_model = kind == "model" and not why
-            told: list[Fact] = [SessionInfoEvent(model=wanted)] if is_new_model else []
-            return [*told, Answered(call.call_id, None if why else {}, why)]
+            if why:
+                return [Answered(call.call_id, error=why)]
+            return [_changed(kind, wanted), Answered(call.call_id, {})]
 
         return Choosing(self._peer, self._opening.session_id, choices, wanted).begin(chosen)
 
@@ -82,7 +88,7 @@ class Calls:
             if reply.error is not None:
                 return [Answered(call.call_id, error=reply.error.message)]
             result = decoded(reply.result)
-            rows.extend(_session_rows(result))
+            rows.extend(session_rows(result))
             cursor = text_at(result, "nextCursor")
             if not cursor or len(pages) >= MOST_PAGES:
                 return [Answered(call.call_id, rows)]
@@ -94,16 +100,5 @@ class Calls:
         return []
 
 
-def _session_rows(result: object) -> list[JsonObject]:
-    """The sessions with the field names of StoredSession."""
-    sessions = at(result, "sessions")
-    return [
-        {
-            "session_id": text_at(row, "sessionId"),
-            "title": text_at(row, "title"),
-            "working_dir": text_at(row, "cwd"),
-            "updated_at": text_at(row, "updatedAt"),
-        }
-        for row in (sessions if is_array(sessions) else [])
-        if text_at(row, "sessionId")
-    ]
+def _changed(kind: str, wanted: str) -> SessionInfoEvent:
+    return SessionInfoEvent(model=wanted) if kind == "model" else SessionInfoEvent(mode=wanted)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from avatar_actors.nearest import suggestion
 from avatar_actors.types import Choice, JsonObject
 from avatar_actors.wire.acp_schema import ConfigOption, SessionResult
 from avatar_actors.wire.facts import Fact
@@ -66,10 +67,18 @@ class Choices(Struct, frozen=True):
             return by_method + by_option
         return by_option + by_method
 
+    def ids(self) -> list[str]:
+        """All that can be chosen."""
+        return list(dict.fromkeys(each.choice_id for each in (*self.all, *_values(self.option))))
+
     def names(self) -> str:
         """The choices in words."""
-        choices = dict.fromkeys(each.choice_id for each in (*self.all, *_values(self.option)))
-        return ", ".join(choices) or f"no {self.kind}s at all"
+        return ", ".join(self.ids()) or f"no {self.kind}s at all"
+
+    def refusal(self, wanted: str, why: str = "it is not offered") -> str:
+        """What to say of a choice that cannot be made."""
+        meant = suggestion(wanted, [each for each in self.ids() if each != wanted])
+        return f"the {self.kind} {wanted!r} was not taken ({why}); offered: {self.names()}{meant}"
 
     def _by_method(self, wanted: str) -> tuple[Setter, ...]:
         if not self.listed:
@@ -102,9 +111,7 @@ class Choosing:
     def begin(self, done: OnChosen, why: str = "") -> list[Fact]:
         """Try the next method."""
         if not self._setters:
-            kind, offered = self._choices.kind, self._choices.names()
-            why = why or "it cannot be chosen"
-            return done(f"the {kind} {self._wanted!r} was not taken ({why}); offered: {offered}")
+            return done(self._choices.refusal(self._wanted, why or "it cannot be chosen"))
         setter = self._setters.pop(0)
 
         def answered(reply: Reply) -> list[Fact]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from avatar_actors import __version__
 from avatar_actors.events import DiagnosticEvent
 from avatar_actors.types import Continuity, JsonObject, Level
@@ -18,8 +20,9 @@ from avatar_actors.wire.acp_choices import Choices, Choosing, models_of, modes_o
 from avatar_actors.wire.acp_content import mcp_server, refused_server
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.acp_schema import Initialized, SessionResult
+from avatar_actors.wire.acp_stored import last_of
 from avatar_actors.wire.acp_turn import Turn
-from avatar_actors.wire.commands import Open
+from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure
 from avatar_actors.wire.json_values import decoded, decoded_as, text_at
 from avatar_actors.wire.jsonrpc import Peer, Reply, RpcError
@@ -31,6 +34,8 @@ AUTH_REQUIRED: Final = -32000
 NEW: Final = "session/new"
 LOAD: Final = "session/load"
 RESUME: Final = "session/resume"
+FORK: Final = "session/fork"
+LIST: Final = "session/list"
 
 
 class Opening:
@@ -96,6 +101,28 @@ class Opening:
         if server is not None:
             message = f"the agent has no {server.transport} for the MCP server {server.name!r}"
             return self._fail(message, "give it a server that is a command")
+        is_last = self.wanted.begins is Beginning.LAST
+        return self._look_for_last() if is_last else self._begin_entering()
+
+    def _look_for_last(self) -> list[Fact]:
+        if not has_session_method(self.agent.capabilities, "list"):
+            self._refusals.append("the agent cannot tell which session was the last")
+            return self._begin_entering()
+        self._peer.request(LIST, {"cwd": self.wanted.cwd}, self._listed)
+        return []
+
+    def _listed(self, reply: Reply) -> list[Fact]:
+        if reply.error is not None and reply.error.code == AUTH_REQUIRED:
+            return self._log_in(reply.error)
+        last = last_of(decoded(reply.result), self.wanted.cwd) if reply.error is None else ""
+        if not last:
+            why = reply.error.message if reply.error else ""
+            nothing = f"there is no earlier session of {self.wanted.cwd}"
+            self._refusals.append(f"{LIST}: {why}" if why else nothing)
+        self.wanted = replace(self.wanted, resume=last)
+        return self._begin_entering()
+
+    def _begin_entering(self) -> list[Fact]:
         self._ways = self._ways_in()
         return self._enter()
 
@@ -104,10 +131,13 @@ class Opening:
         if not self.wanted.resume:
             return [NEW]
         can = self.agent.capabilities
-        ways = [RESUME] if has_session_method(can, "resume") else []
-        ways += [LOAD] if can.load_session else []
+        if self.wanted.begins is Beginning.FORK:
+            word, ways = "fork", [FORK] if has_session_method(can, "fork") else []
+        else:
+            word, ways = "resume", [RESUME] if has_session_method(can, "resume") else []
+            ways += [LOAD] if can.load_session else []
         if not ways:
-            self._refusals.append("the agent cannot resume sessions")
+            self._refusals.append(f"the agent cannot {word} sessions")
         return [*ways, NEW]
 
     def _enter(self) -> list[Fact]:
@@ -139,10 +169,11 @@ class Opening:
         if error is not None:
             return self._fail(f"{way} was refused: {error.message}")
         self.session = _session(reply)
-        self.session_id = self.session.session_id or ("" if way == NEW else self.wanted.resume)
+        known = "" if way in {NEW, FORK} else self.wanted.resume
+        self.session_id = self.session.session_id or known
         if not self.session_id:
             return self._fail(f"the answer to {way} names no session")
-        if self.wanted.resume:
+        if self.wanted.resume or self.wanted.begins is Beginning.LAST:
             self.continuity = Continuity.FRESH if way == NEW else Continuity.RESUMED
         return self._choose()
 
@@ -156,7 +187,9 @@ class Opening:
         return self._fail(error.message, advice, OpenFailure.NEEDS_LOGIN)
 
     def _logged_in(self, reply: Reply) -> list[Fact]:
-        return self._log_in(reply.error) if reply.error is not None else self._enter()
+        if reply.error is not None:
+            return self._log_in(reply.error)
+        return self._enter() if self._ways else self._look_for_last()
 
     def _choose(self) -> list[Fact]:
         """The wanted model first: another model may have other modes."""

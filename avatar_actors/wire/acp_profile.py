@@ -36,7 +36,8 @@ class AcpProfile(Struct, frozen=True, kw_only=True):
     names none and the agent offers it. `mode_notice` begins a text that is no answer but tells a
     new mode. `tool_name_end` ends the tool's name in a tool call's id. `failed_status` is where in
     the `_meta` of session_info_update a status stands, and its value that says that the turn
-    failed; `retry_notice` is where the agent tells there that it tries again.
+    failed; `retry_notice` is where the agent tells there that it tries again. `takes_any_model`:
+    also those that it does not list.
     """
 
     system_prompt: SystemPromptBy = SystemPromptBy.INJECTED
@@ -61,3 +62,4 @@ class AcpProfile(Struct, frozen=True, kw_only=True):
         {"proceed_always_tool", "allow_session", "approved-for-session", "proceed_always_project"}
     )
     tells_cost: bool = False
+    takes_any_model: bool = False

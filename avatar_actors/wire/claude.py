@@ -70,7 +70,7 @@ class ClaudeWire:
         self._permissions = Permissions(self._progress, tools, self._out.extend)
         self._conversation = Conversation(self._progress, tools, self._tasks, Meter())
         self._control = Control(
-            self._opening, self._conversation, self._permissions, self._out.extend
+            self._opening, self._conversation, self._permissions, self._notices, self._out.extend
         )
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {
             Open: self._open,

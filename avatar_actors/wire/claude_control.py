@@ -13,6 +13,7 @@ from avatar_actors.wire.claude_lines import (
     as_object,
     as_texts,
 )
+from avatar_actors.wire.claude_notices import Notices
 from avatar_actors.wire.claude_opening import Opening
 from avatar_actors.wire.claude_permissions import Permissions
 from avatar_actors.wire.claude_requests import (
@@ -39,11 +40,13 @@ class Control:
         opening: Opening,
         conversation: Conversation,
         permissions: Permissions,
+        notices: Notices,
         send: Callable[[bytes], None],
     ) -> None:
         self._opening = opening
         self._conversation = conversation
         self._permissions = permissions
+        self._notices = notices
         self._send = send
         self._requests = Requests(send)
 
@@ -92,7 +95,7 @@ class Control:
             case Initialize():
                 return self._opening.answered(response)
             case HostCall(call):
-                return [call_answer(call, response)]
+                return [*self._changed(call, response), call_answer(call, response)]
             case Interrupt(uuids):
                 return self._interrupted(uuids, response)
             case Unqueue(uuid):
@@ -101,6 +104,14 @@ class Control:
                 return []
             case None:
                 return [remark(f"an answer came to no question: {response.request_id[:80]!r}")]
+
+    def _changed(self, call: Call, response: ControlResponse) -> list[Fact]:
+        """The CLI itself tells of a new model only with its next run."""
+        if response.subtype != "success" or call.action not in {"set_model", "set_mode"}:
+            return []
+        kind = call.action.removeprefix("set_")
+        now = text_at(response.response, kind) or text_at(call.arguments, kind)
+        return [*self._notices.chosen(**{kind: now})]
 
     def _unqueued(self, uuid: str, response: ControlResponse) -> list[Fact]:
         if at(response.response, "cancelled") is True:

@@ -9,7 +9,7 @@ from avatar_actors.types import Choice, Continuity, JsonObject, ProviderCapabili
 from avatar_actors.wire.claude_host import ATTACHMENTS
 from avatar_actors.wire.claude_lines import ControlResponse, ResultLine, as_object, as_objects
 from avatar_actors.wire.claude_turn import LOGIN_ADVICE, error_of
-from avatar_actors.wire.commands import Open
+from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, SessionRenamed
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.phases import Phase, Progress, Step
@@ -30,7 +30,7 @@ class Opening:
     def begin(self, wish: Open) -> None:
         """The handshake was sent; the provider has put the rest into the command line."""
         self._wish = wish
-        self._session_id = wish.resume
+        self._session_id = wish.new_id if wish.begins is Beginning.FORK else wish.resume
 
     def answered(self, response: ControlResponse) -> list[Fact]:
         """The CLI has answered the handshake."""

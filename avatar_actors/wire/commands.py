@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -10,11 +11,25 @@ from avatar_actors.attachment import Attachment
 from avatar_actors.types import JsonObject, McpServer, Permit
 
 
+class Beginning(Enum):
+    """Which session it is to be."""
+
+    AS_NAMED = "as_named"
+    FORK = "fork"
+    LAST = "last"
+
+
 class Open(Struct, frozen=True, kw_only=True):
-    """Begin: the handshake, then a new session or the stored one named by `resume`."""
+    """Begin: the handshake, then a new session or the stored one named by `resume`.
+
+    FORK: a copy of that one, with the id `new_id` where we may choose it. LAST: the one that was
+    used last in `cwd`, which the agent is asked for.
+    """
 
     cwd: str
     resume: str = ""
+    begins: Beginning = Beginning.AS_NAMED
+    new_id: str = ""
     mcp_servers: tuple[McpServer, ...] = ()
     system_prompt: str = ""
     model: str = ""

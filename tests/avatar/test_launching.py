@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from avatar_actors.launching import Launcher
-from avatar_actors.messages import ResumeWish
 from avatar_actors.providers.acp import acp_provider
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.resume_messages import ResumeWish
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.types import McpServer
 

@@ -7,8 +7,10 @@ import pytest
 
 from avatar_actors.events import AvatarEvent, StateEvent
 from avatar_actors.messages import SessionLost, SessionReady
+from avatar_actors.resume_messages import Chosen, ResumeThis
 from avatar_actors.session_record import SessionRecord
 from avatar_actors.types import BridgeState, Continuity, ProviderCapabilities
+from avatar_actors.wire.commands import Beginning
 from supervisors import Address, ChildSpec, Inbox, open_supervisor
 
 KILLED = SessionLost("killed", -9, has_died=True)
@@ -26,13 +28,20 @@ async def somebody() -> Address[object]:
         return await root.start(ChildSpec("somebody", idle))
 
 
-def ready(somebody: Address[object], session_id: str, *, can_load: bool = True) -> SessionReady:
+def ready(
+    somebody: Address[object],
+    session_id: str,
+    *,
+    can_load: bool = True,
+    continuity: Continuity = Continuity.NEW,
+) -> SessionReady:
     return SessionReady(
         bridge=somebody,
         process=somebody,
         capabilities=ProviderCapabilities(can_load_session=can_load),
         session_id=session_id,
         pid=1,
+        continuity=continuity,
     )
 
 
@@ -87,7 +96,7 @@ async def test_a_refused_session_is_not_wished_twice(somebody: Address[object]) 
 async def test_a_switch_names_the_next_session(somebody: Address[object]) -> None:
     record = SessionRecord("")
     record.opened(ready(somebody, "s", can_load=False))
-    record.switch_to("other")
+    record.switch_to(ResumeThis("other"))
     assert record.wish().session_id == "other"
 
 
@@ -130,3 +139,49 @@ async def test_the_first_to_notice_a_death_tells_why(somebody: Address[object]) 
     assert record.lost(KILLED)
     assert record.lost(STOPPED) == []
     assert (record.state, record.returncode) == (BridgeState.ERROR, -9)
+
+
+async def test_the_last_session_is_wished_for_until_one_is_open(somebody: Address[object]) -> None:
+    record = SessionRecord("", Beginning.LAST)
+    assert record.wish().begins is Beginning.LAST
+    record.opened(ready(somebody, "last", continuity=Continuity.RESUMED))
+    record.lost(KILLED)
+    wish = record.wish()
+    assert (wish.session_id, wish.continuity) == ("last", Continuity.RESUMED)
+    assert wish.begins is Beginning.AS_NAMED
+
+
+async def test_a_last_session_that_is_gone_is_not_wished_for_again() -> None:
+    record = SessionRecord("", Beginning.LAST)
+    record.cannot_resume("no such session")
+    wish = record.wish()
+    assert (wish.continuity, wish.lost) == (Continuity.FRESH, "no such session")
+    assert wish.begins is Beginning.AS_NAMED
+
+
+async def test_a_fork_is_made_again_until_something_is_said_in_it(
+    somebody: Address[object],
+) -> None:
+    record = SessionRecord("")
+    record.switch_to(ResumeThis("old", Beginning.FORK))
+    assert record.wish().is_demanded
+    for copy in ("copy-1", "copy-2"):
+        wish = record.wish()
+        assert (wish.session_id, wish.begins) == ("old", Beginning.FORK)
+        record.opened(ready(somebody, copy, continuity=Continuity.RESUMED))
+        assert record.session_id == copy
+        record.lost(KILLED)
+    assert not record.wish().is_demanded
+    record.opened(ready(somebody, "copy-3", continuity=Continuity.RESUMED))
+    record.spoken()
+    wish = record.wish()
+    assert (wish.session_id, wish.begins) == ("copy-3", Beginning.AS_NAMED)
+
+
+async def test_what_was_chosen_last_is_in_every_wish(somebody: Address[object]) -> None:
+    record = SessionRecord("")
+    record.choose(Chosen(model="big"))
+    record.choose(Chosen(mode="plan"))
+    record.choose(Chosen(model="small"))
+    record.opened(ready(somebody, "s"))
+    assert (record.wish().model, record.wish().mode) == ("small", "plan")

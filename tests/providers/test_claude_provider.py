@@ -13,7 +13,7 @@ from avatar_actors.providers.provider import LaunchPlan, Place
 from avatar_actors.settings import AvatarOptions, AvatarSettings, PermissionMode
 from avatar_actors.tool_policy import ToolPolicy
 from avatar_actors.types import McpServer
-from avatar_actors.wire.commands import Open, Prompt
+from avatar_actors.wire.commands import Beginning, Open, Prompt
 from tests.wire.claude_replay import success
 
 PRIVATE = Path("/run/avatar/private")
@@ -21,10 +21,14 @@ PROVIDER = claude_provider()
 
 
 def launch(
-    *, stored: str = "", private_dir: Path = PRIVATE, **options: Unpack[AvatarOptions]
+    *,
+    stored: str = "",
+    begins: Beginning = Beginning.AS_NAMED,
+    private_dir: Path = PRIVATE,
+    **options: Unpack[AvatarOptions],
 ) -> LaunchPlan:
     settings = msgspec.structs.replace(AvatarSettings(), **options)
-    place = Place(private_dir=private_dir, session_id="s-new", resume=stored)
+    place = Place(private_dir=private_dir, session_id="s-new", resume=stored, begins=begins)
     return PROVIDER.plan(settings, place)
 
 
@@ -49,6 +53,14 @@ def test_the_command_speaks_stream_json_in_both_directions() -> None:
     assert {"--verbose", "--include-partial-messages"} < set(plan.argv)
     assert value_of(plan, "--permission-prompt-tool") == "stdio"
     assert plan.env["CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS"] == "1"
+
+
+def test_a_fork_has_an_id_of_our_choice() -> None:
+    plan = launch(stored="s-old", begins=Beginning.FORK)
+    assert value_of(plan, "--resume") == "s-old"
+    assert "--fork-session" in plan.argv
+    assert value_of(plan, "--session-id") == "s-new"
+    assert {"--fork-session", "--session-id"}.isdisjoint(launch(stored="s-old").argv)
 
 
 def test_the_hosts_own_settings_and_servers_stay_out() -> None:

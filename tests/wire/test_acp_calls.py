@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from avatar_actors.events import SessionInfoEvent
 from avatar_actors.types import StoredSession
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_calls import MOST_PAGES
@@ -84,17 +85,41 @@ def test_model_and_mode_are_chosen_by_the_agents_methods() -> None:
     wire.command(Open(cwd="/sandbox"))
     wire.receive(reply(0, {"protocolVersion": 1}))
     modes = {"availableModes": [{"id": "plan"}], "currentModeId": "plan"}
-    option = {"id": "model", "currentValue": "a", "options": [{"value": "a"}]}
+    option = {"id": "model", "currentValue": "big", "options": [{"value": "big"}]}
     wire.receive(reply(1, {"sessionId": SESSION, "modes": modes, "configOptions": [option]}))
     sent(wire)
     mode = {"sessionId": SESSION, "modeId": "plan"}
     assert sent_by(wire, "set_mode", mode="plan") == ("session/set_mode", mode)
-    assert wire.receive(reply(2, {})) == [Answered(7, {})]
-    model = {"sessionId": SESSION, "configId": "model", "value": "b"}
-    assert sent_by(wire, "set_model", model="b") == ("session/set_config_option", model)
+    assert wire.receive(reply(2, {})) == [SessionInfoEvent(mode="plan"), Answered(7, {})]
+    model = {"sessionId": SESSION, "configId": "model", "value": "big"}
+    assert sent_by(wire, "set_model", model="big") == ("session/set_config_option", model)
     [answer] = wire.receive(refusal(3, -32602, "bad"))
     assert isinstance(answer, Answered)
-    assert answer.error == "the model 'b' was not taken (bad); offered: a"
+    assert answer.error == "the model 'big' was not taken (bad); offered: big"
+
+
+def test_what_is_not_offered_is_not_even_asked_for() -> None:
+    wire = AcpWire(AcpProfile(), MAX_LINE)
+    wire.command(Open(cwd="/sandbox"))
+    wire.receive(reply(0, {"protocolVersion": 1}))
+    option = {"id": "model", "currentValue": "big", "options": [{"value": "big"}]}
+    wire.receive(reply(1, {"sessionId": SESSION, "configOptions": [option]}))
+    sent(wire)
+    [answer] = wire.command(Call(7, "set_model", {"model": "bigg"}))
+    assert sent(wire) == []
+    offered = "the model 'bigg' was not taken (it is not offered); offered: big"
+    assert answer == Answered(7, error=f"{offered}; did you mean 'big'?")
+
+
+def test_an_agent_that_takes_any_model_is_asked() -> None:
+    wire = AcpWire(AcpProfile(takes_any_model=True), MAX_LINE)
+    wire.command(Open(cwd="/sandbox"))
+    wire.receive(reply(0, {"protocolVersion": 1}))
+    models = {"availableModels": [{"modelId": "auto"}], "currentModelId": "auto"}
+    wire.receive(reply(1, {"sessionId": SESSION, "models": models}))
+    sent(wire)
+    wanted = {"sessionId": SESSION, "modelId": "another"}
+    assert sent_by(wire, "set_model", model="another") == ("session/set_model", wanted)
 
 
 @pytest.mark.parametrize("action", ["stop_task", "", "set_model"])

@@ -7,7 +7,7 @@ from avatar_actors.attachment import Attachment
 from avatar_actors.types import Continuity, McpServer, Outcome
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
-from avatar_actors.wire.commands import Open, Prompt
+from avatar_actors.wire.commands import Beginning, Open, Prompt
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, TurnOver
 from tests.wire.acp_digest import words
 from tests.wire.acp_replay import MAX_LINE, refusal, reply, sent, text, update_of
@@ -402,3 +402,97 @@ def test_garbage_during_the_opening_does_not_end_it() -> None:
     assert isinstance(fact, Opened)
     wire.command(Prompt(1, "x"))
     assert words(wire.receive(text("hi"))) == ["text hi"]
+
+
+ROWS = [
+    {"sessionId": "old", "cwd": "/sandbox", "updatedAt": "2026-11-16T10:00:00.000Z"},
+    {"sessionId": "last", "cwd": "/sandbox", "updatedAt": "2026-11-16T11:00:00+00:00"},
+    {"sessionId": "other", "cwd": "/elsewhere", "updatedAt": "2026-11-16T12:00:00Z"},
+    {"sessionId": "odd", "cwd": "/sandbox", "updatedAt": "yesterday"},
+]
+CAN_CONTINUE: dict[str, Any] = {"loadSession": True, "sessionCapabilities": {"list": {}}}
+
+
+def last_wanted(can: dict[str, Any]) -> AcpWire:
+    wire = opening(begins=Beginning.LAST)
+    sent(wire)
+    greet(wire, can)
+    return wire
+
+
+def test_the_last_session_of_the_directory_is_asked_for_and_taken_up() -> None:
+    wire = last_wanted(CAN_CONTINUE)
+    assert requests(wire) == [("session/list", {"cwd": "/sandbox"})]
+    wire.receive(reply(1, {"sessions": ROWS}))
+    [(method, params)] = requests(wire)
+    assert (method, params["sessionId"]) == ("session/load", "last")
+    wire.receive(update_of("last", "user_message_chunk", content={"type": "text", "text": "hi"}))
+    [fact] = wire.receive(reply(2, None))
+    assert isinstance(fact, Opened)
+    assert (fact.session_id, fact.continuity) == ("last", Continuity.RESUMED)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (reply(1, {"sessions": ROWS[2:3]}), "there is no earlier session of /sandbox"),
+        (reply(1, None), "there is no earlier session of /sandbox"),
+        (refusal(1, -32601, "Method not found"), "session/list: Method not found"),
+    ],
+)
+def test_without_a_last_session_a_new_one_is_fresh_and_says_why(answer: bytes, why: str) -> None:
+    wire = last_wanted(CAN_CONTINUE)
+    sent(wire)
+    wire.receive(answer)
+    [(method, _)] = requests(wire)
+    assert method == "session/new"
+    [fact] = wire.receive(reply(2, {"sessionId": "s"}))
+    assert isinstance(fact, Opened)
+    assert (fact.continuity, fact.why) == (Continuity.FRESH, why)
+
+
+def test_an_agent_that_lists_nothing_begins_a_new_session_and_says_why() -> None:
+    wire = last_wanted({"loadSession": True})
+    assert [method for method, _ in requests(wire)] == ["session/new"]
+    [fact] = wire.receive(reply(1, {"sessionId": "s"}))
+    assert isinstance(fact, Opened)
+    assert fact.continuity is Continuity.FRESH
+    assert "which session was the last" in fact.why
+
+
+def test_a_login_before_the_list_is_followed_by_the_list() -> None:
+    wire = AcpWire(AcpProfile(auth_method="key"), MAX_LINE)
+    wire.command(Open(cwd="/sandbox", begins=Beginning.LAST))
+    wire.receive(reply(0, {"protocolVersion": 1, "agentCapabilities": CAN_CONTINUE}))
+    sent(wire)
+    wire.receive(refusal(1, -32000, "log in"))
+    assert [method for method, _ in requests(wire)] == ["authenticate"]
+    wire.receive(reply(2, {}))
+    assert [method for method, _ in requests(wire)] == ["session/list"]
+
+
+def test_a_fork_is_a_new_session_that_remembers() -> None:
+    wire = opening(resume="old", begins=Beginning.FORK)
+    sent(wire)
+    greet(wire, {"loadSession": True, "sessionCapabilities": {"fork": {}, "resume": {}}})
+    [(method, params)] = requests(wire)
+    assert (method, params) == (
+        "session/fork",
+        {"sessionId": "old", "cwd": "/sandbox", "mcpServers": []},
+    )
+    [fact] = wire.receive(reply(1, {"sessionId": "copy"}))
+    assert isinstance(fact, Opened)
+    assert (fact.session_id, fact.continuity) == ("copy", Continuity.RESUMED)
+
+
+def test_a_fork_that_is_refused_is_a_fresh_session_that_says_why() -> None:
+    wire = opening(resume="old", begins=Beginning.FORK)
+    sent(wire)
+    greet(wire, {"sessionCapabilities": {"fork": {}}})
+    sent(wire)
+    wire.receive(refusal(1, -32002, "not found"))
+    [(method, _)] = requests(wire)
+    assert method == "session/new"
+    [fact] = wire.receive(reply(2, {"sessionId": "s"}))
+    assert isinstance(fact, Opened)
+    assert (fact.continuity, fact.why) == (Continuity.FRESH, "session/fork: not found")

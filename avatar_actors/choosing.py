@@ -1,0 +1,18 @@
+"""Switching the model or the mode of a living agent, for this life of it and the next ones."""
+
+from __future__ import annotations
+
+from avatar_actors.contact import Contact
+from avatar_actors.errors import SettingsError
+from avatar_actors.resume_messages import Chosen
+from avatar_actors.session_messages import CallAgent
+
+
+async def choose(contact: Contact, chosen: Chosen) -> None:
+    """Unsupported, with what is offered, if the agent does not take it; then all stays as it is."""
+    kind, wanted = ("model", chosen.model) if chosen.model else ("mode", chosen.mode)
+    if not wanted:
+        raise SettingsError("name the model or mode to switch to")
+    session = await contact.session()
+    await contact.ask(session.bridge, CallAgent(f"set_{kind}", {kind: wanted}))
+    await contact.actors.turn_queue.tell(chosen)
