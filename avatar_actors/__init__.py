@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from avatar_actors.hosting.runtime_thread import RuntimeThread
     from avatar_actors.hosting.signals import stop_on_signals
     from avatar_actors.runtime import Runtime, open_avatar, open_runtime
-    from avatar_actors.handle import Avatar, Escalation
+    from avatar_actors.handle import Avatar
+    from avatar_actors.cancelling import Escalation
     from avatar_actors.turn import Turn
     from avatar_actors.subscription import EventStream
     from avatar_actors.settings import AvatarOptions, AvatarSettings, Budget, PermissionMode
@@ -66,6 +67,7 @@ _ROOMS = (
     "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
     "hosting.runtime_thread", "hosting.signals", "attachment", "prices", "response", "config",
     "metrics.offer", "sessions.listing", "stored_sessions", "agent_lookup", "wire.commands",
+    "cancelling",
 )  # fmt: skip
 
 # fmt: off

@@ -2,12 +2,56 @@
 
 from __future__ import annotations
 
-from avatar_actors.errors import Unsupported
+from collections.abc import Awaitable, Callable
+from enum import Enum
+
+from msgspec import Struct
+
+from avatar_actors.contact import Contact
+from avatar_actors.errors import UnknownRequest, Unsupported
 from avatar_actors.events import ActivityEvent
-from avatar_actors.messages import SessionReady
+from avatar_actors.messages import FindActivity, SessionReady
 from avatar_actors.session_messages import CallAgent, EndTool
+from avatar_actors.types import CancelResult
+from supervisors import AskFailed
 
 _TASKS = frozenset({"agent", "background_task"})
+
+
+class Escalation(Enum):
+    """Whether cancelling an activity may end the whole turn."""
+
+    NEVER = "never"
+    TURN = "turn"
+
+
+class StopWanted(Struct, frozen=True):
+    """Which activity is to be stopped, and how far that may go."""
+
+    activity_id: str
+    escalation: Escalation
+
+
+async def cancel_activity(
+    contact: Contact, wanted: StopWanted, end_turn: Callable[[int], Awaitable[bool]]
+) -> CancelResult:
+    """Stop one tool or task: by the protocol, else by its processes, else with its turn."""
+    activity = await contact.ask(contact.actors.tracker, FindActivity(wanted.activity_id))
+    if activity is None:
+        raise UnknownRequest(f"no activity {wanted.activity_id!r} is known")
+    if not activity.is_cancellable:
+        return CancelResult.ALREADY_DONE
+    if activity.activity_type == "turn":
+        was_there = await end_turn(activity.turn_id)
+        return CancelResult.STOPPED if was_there else CancelResult.ALREADY_DONE
+    try:
+        if await stop_activity(await contact.session(), activity):
+            return CancelResult.STOPPED
+    except AskFailed:
+        return CancelResult.ALREADY_DONE
+    if wanted.escalation is Escalation.TURN and await end_turn(activity.turn_id):
+        return CancelResult.ESCALATED
+    return CancelResult.UNSUPPORTED
 
 
 async def stop_activity(session: SessionReady, activity: ActivityEvent) -> bool:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from enum import Enum
 from typing import Any, Unpack
 
 from avatar_actors import messages
 from avatar_actors import session_messages as inner
 from avatar_actors.avatar import Actors
-from avatar_actors.cancelling import stop_activity
+from avatar_actors.cancelling import Escalation, StopWanted, cancel_activity
 from avatar_actors.choosing import choose
 from avatar_actors.contact import Contact
-from avatar_actors.errors import UnknownRequest
 from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
 from avatar_actors.launching import Launcher
 from avatar_actors.limit_messages import RaiseBudget
@@ -37,13 +35,6 @@ from avatar_actors.types import (
     StoredSession,
 )
 from supervisors import AskFailed, MailboxFull, Supervisor
-
-
-class Escalation(Enum):
-    """Whether cancelling an activity may end the whole turn."""
-
-    NEVER = "never"
-    TURN = "turn"
 
 
 class Avatar:
@@ -87,22 +78,8 @@ class Avatar:
         self, activity_id: str, escalation: Escalation = Escalation.NEVER
     ) -> CancelResult:
         """Stop one tool or task: by the protocol, else by its processes, else with its turn."""
-        activity = await self._contact.ask(self._actors.tracker, messages.FindActivity(activity_id))
-        if activity is None:
-            raise UnknownRequest(f"no activity {activity_id!r} is known")
-        if not activity.is_cancellable:
-            return CancelResult.ALREADY_DONE
-        if activity.activity_type == "turn":
-            was_there = await self._end_turn(activity.turn_id)
-            return CancelResult.STOPPED if was_there else CancelResult.ALREADY_DONE
-        try:
-            if await stop_activity(await self._contact.session(), activity):
-                return CancelResult.STOPPED
-        except AskFailed:
-            return CancelResult.ALREADY_DONE
-        if escalation is Escalation.TURN and await self._end_turn(activity.turn_id):
-            return CancelResult.ESCALATED
-        return CancelResult.UNSUPPORTED
+        wanted = StopWanted(activity_id, escalation)
+        return await cancel_activity(self._contact, wanted, self._end_turn)
 
     async def activities(self) -> tuple[ActivityEvent, ...]:
         """What runs now: the turn, its tools, sub-agents, background tasks."""

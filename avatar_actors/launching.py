@@ -103,8 +103,13 @@ class Launcher(Struct, frozen=True):
         return {**self._passed(), **plan.env, **self.settings.env}
 
     def _passed(self) -> dict[str, str]:
-        patterns = (*_HARMLESS, *self.provider.passes)
-        return {name: value for name, value in os.environ.items() if _is_like(name, patterns)}
+        return passed_to(self.provider)
+
+
+def passed_to(provider: Provider) -> dict[str, str]:
+    """What of our environment an agent of this provider gets."""
+    patterns = (*_HARMLESS, *provider.passes)
+    return {name: value for name, value in os.environ.items() if _is_like(name, patterns)}
 
 
 def remote_of(provider: Provider, settings: AvatarSettings) -> Remote | None:

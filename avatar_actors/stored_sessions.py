@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from avatar_actors import session_messages as inner
 from avatar_actors.contact import Contact
 from avatar_actors.errors import UnknownRequest, Unsupported
 from avatar_actors.events import DiagnosticEvent
-from avatar_actors.launching import Launcher
+from avatar_actors.launching import Launcher, passed_to
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
-from avatar_actors.sessions.listing import SessionListing, SessionSearch, newest_first
+from avatar_actors.sessions.listing import SessionListing, SessionSearch, newest_first, title_from
 from avatar_actors.types import Level, StoredSession
 
 
@@ -29,16 +28,15 @@ def list_sessions(
 ) -> SessionListing:
     """What the agent's store has of a directory, or of all (None), without running the agent.
 
-    It blocks for a moment. `env` is added to this program's environment, as in the settings.
+    It blocks for a moment. `env` is as in the settings of an avatar.
     """
     kind = provider_named(provider) if isinstance(provider, str) else provider
     if kind.store is None:
         why = f"{kind.name} has no store that can be read; ask a running one: avatar.sessions()"
         return SessionListing((), (why,))
+    around = {**passed_to(kind), **(env or {})}
     directory = None if working_dir is None else Path(working_dir)
-    return kind.store(
-        SessionSearch(env={**os.environ, **(env or {})}, working_dir=directory, limit=limit)
-    )
+    return kind.store(SessionSearch(env=around, working_dir=directory, limit=limit))
 
 
 async def sessions_of(contact: Contact, launcher: Launcher) -> tuple[StoredSession, ...]:
@@ -77,7 +75,7 @@ def merged(
         known = found.get(each.session_id, each)
         found[each.session_id] = StoredSession(
             session_id=each.session_id,
-            title=each.title or known.title,
+            title=title_from(each.title or known.title),
             working_dir=each.working_dir or known.working_dir,
             updated_at=each.updated_at or known.updated_at,
             created_at=each.created_at or known.created_at,

@@ -41,7 +41,7 @@ def gemini_provider() -> Provider:
         name="gemini",
         plan=_plan,
         wire=_wire,
-        passes=("GEMINI_API_KEY", "GOOGLE_*", "CLOUDSDK_*"),
+        passes=("GEMINI_API_KEY", "GEMINI_CLI_HOME", "GOOGLE_*", "CLOUDSDK_*"),
         install="npm install -g @google/gemini-cli",
         store=gemini_store,
         minimum={"gemini-cli": "0.61.0"},

@@ -13,6 +13,7 @@ from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.resume_messages import ResumeWish
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.types import McpServer
+from avatar_actors.wire.commands import Beginning
 
 KEY = "sk-very-secret-1234"
 WORDS = ("agent",)
@@ -96,3 +97,21 @@ def test_secrets_are_known_by_the_names_of_their_variables(tmp_path: Path) -> No
 def test_a_short_value_is_a_word_and_not_hidden(tmp_path: Path) -> None:
     settings = AvatarSettings(env={"MY_KEY": "yes"})
     assert launcher(tmp_path, settings=settings).redactor().hide("yes") == "yes"
+
+
+async def test_what_was_chosen_since_stands_in_for_the_settings(tmp_path: Path) -> None:
+    settings = AvatarSettings(model="small", mode="ask")
+    chosen = launcher(tmp_path, settings=settings).chosen(ResumeWish(model="big"))
+    assert (chosen.model, chosen.mode) == ("big", "ask")
+
+
+async def test_every_life_gets_an_id_of_its_own_for_a_new_session(tmp_path: Path) -> None:
+    one = await launcher(tmp_path).settle(ResumeWish("old"))
+    other = await launcher(tmp_path).settle(ResumeWish("old"))
+    assert one.session_id == other.session_id == "old"
+    assert one.new_id != other.new_id
+
+
+async def test_without_a_store_the_last_session_is_left_to_the_agent(tmp_path: Path) -> None:
+    wish = await launcher(tmp_path).settle(ResumeWish(begins=Beginning.LAST))
+    assert (wish.session_id, wish.begins) == ("", Beginning.LAST)
