@@ -15,10 +15,12 @@ def session(session_id: str, title: str = "", updated_at: str = "") -> StoredSes
 
 def test_a_session_that_both_know_is_there_once_as_the_agent_tells_it() -> None:
     told = session("a", "The agent's\ntitle", "2026-11-16T10:00:00Z")
-    stored = StoredSession("a", "the first prompt", "/work", "2026-11-16T09:00:00Z", "2026-01-01")
+    stored = StoredSession(
+        "a", "the first prompt", "/project", "2026-11-16T09:00:00Z", "2026-01-01"
+    )
     [both] = merged((told,), (stored,))
     assert both == StoredSession(
-        "a", "The agent's title", "/work", "2026-11-16T10:00:00Z", "2026-01-01"
+        "a", "The agent's title", "/project", "2026-11-16T10:00:00Z", "2026-01-01"
     )
 
 
