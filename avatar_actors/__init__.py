@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from avatar_actors.prices import PRICES, PRICES_AS_OF, Price
     from avatar_actors.response import BridgeResponse
     from avatar_actors.types import ActivityStatus, BridgeState, CancelResult, Choice, Continuity
-    from avatar_actors.types import CostSource, EngineState, HealthStatus, Level, McpServer
+    from avatar_actors.types import CostSource, EngineState, Level, McpServer
     from avatar_actors.types import Message, Outcome, PermissionOption, Permit, PlanEntry
     from avatar_actors.types import ProviderCapabilities, StallVerdict, StoredSession
     from avatar_actors.types import ThinkingPhase, ToolCall, ToolStatus, Usage
+    from avatar_actors.health import HealthStatus
     from avatar_actors.events import ActivityEvent, AvatarEvent, ContextEvent, ContinuityEvent
     from avatar_actors.events import CostEvent, DiagnosticEvent, EngineStateEvent, ErrorEvent
     from avatar_actors.events import EventsLostEvent, OrphansReapedEvent, PermissionClosedEvent
@@ -63,8 +64,8 @@ __version__ = "0.3.0"
 # Where the names are.
 _ROOMS = (
     "runtime", "handle", "turn", "subscription", "settings", "host_settings", "tool_policy",
-    "types", "events", "errors", "providers.provider", "providers.acp", "engine", "engine_options",
-    "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
+    "types", "health", "events", "errors", "providers.provider", "providers.acp", "engine",
+    "engine_options", "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
     "hosting.runtime_thread", "hosting.signals", "attachment", "prices", "response", "config",
     "metrics.offer", "sessions.listing", "stored_sessions", "agent_lookup", "wire.commands",
     "cancelling",

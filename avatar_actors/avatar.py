@@ -143,17 +143,8 @@ async def _start_actors(
         warden=warden, hub=hub, tracker=tracker, budget=budget, gatekeeper=gate, turn_queue=queue
     )
     session = session_spec(provider, settings, company, wanted.private_dir)
-
-    async def start_session() -> None:
-        try:
-            await start(session)
-        except StartFailed as failed:
-            # The last session was not named by the host: without it the avatar starts afresh.
-            if not settings.continue_last or not is_resume_refused(failed):
-                raise
-            await start(session)
-
-    await start_patiently(start_session, settings.retry, hub)
+    begin = partial(_start_session, supervisor, session, settings)
+    await start_patiently(begin, settings.retry, hub)
     return Actors(
         supervisor=supervisor,
         hub=hub,
@@ -162,6 +153,18 @@ async def _start_actors(
         gatekeeper=gate,
         turn_queue=queue,
     )
+
+
+async def _start_session(
+    supervisor: Supervisor, session: SupervisorSpec, settings: AvatarSettings
+) -> None:
+    try:
+        await supervisor.start(session)
+    except StartFailed as failed:
+        # The last session was not named by the host: without it the avatar starts afresh.
+        if not settings.continue_last or not is_resume_refused(failed):
+            raise
+        await supervisor.start(session)
 
 
 def _vital(name: str, actor: Callable[[Inbox[M]], Awaitable[None]]) -> ChildSpec[M]:

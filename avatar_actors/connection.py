@@ -91,6 +91,24 @@ class Opening(Struct, frozen=True, kw_only=True):
             told.append(DiagnosticEvent(message=old, level=Level.WARNING, source="agent"))
         return told
 
+    def ready(
+        self,
+        opened: facts.Opened,
+        continuity: ContinuityEvent,
+        bridge: Address[inner.BridgeMessage],
+        process: Address[inner.ProcessMessage],
+    ) -> messages.SessionReady:
+        """That prompts are welcome, and where to."""
+        return messages.SessionReady(
+            bridge=bridge,
+            process=process,
+            capabilities=opened.capabilities,
+            session_id=opened.session_id,
+            pid=self.far.pid,
+            continuity=continuity.continuity,
+            why=continuity.why,
+        )
+
     def completed(self, said: ProviderCapabilities) -> ProviderCapabilities:
         """What the agent said it can, with what it can by us."""
         can_find = said.can_list_sessions or self.has_store

@@ -7,10 +7,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, Unpack
 
+from avatar_actors.cancelling import Escalation
 from avatar_actors.engine_options import AnswerDetails, EngineOptions, configured, order_of
 from avatar_actors.errors import AvatarDown
 from avatar_actors.events import AvatarEvent
-from avatar_actors.handle import Avatar, Escalation
+from avatar_actors.handle import Avatar
+from avatar_actors.health import HealthStatus
 from avatar_actors.host_settings import ProviderType
 from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.chat_handle import Callback, ChatHandle
@@ -29,7 +31,6 @@ from avatar_actors.settings import PromptOptions
 from avatar_actors.types import (
     BridgeState,
     CancelResult,
-    HealthStatus,
     Message,
     Permit,
     ProviderCapabilities,

@@ -14,6 +14,7 @@ from avatar_actors.cancelling import Escalation, StopWanted, cancel_activity
 from avatar_actors.choosing import choose
 from avatar_actors.contact import Contact
 from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
+from avatar_actors.health import HealthStatus
 from avatar_actors.launching import Launcher
 from avatar_actors.limit_messages import RaiseBudget
 from avatar_actors.prompting import submission_of
@@ -27,7 +28,6 @@ from avatar_actors.turn import Desk, Turn
 from avatar_actors.types import (
     CancelResult,
     Choice,
-    HealthStatus,
     JsonObject,
     Message,
     Permit,

@@ -15,13 +15,13 @@ from msgspec import Struct
 
 from avatar_actors.attachment import Attachment
 from avatar_actors.events import ActivityEvent, AvatarEvent, RetryEvent, TurnEndedEvent
+from avatar_actors.health import HealthStatus
 from avatar_actors.resume_messages import Chosen, ResumeImpossible, ResumeThis, WhatToResume
 from avatar_actors.runtime_messages import Follow
 from avatar_actors.settings import WhileBusy
 from avatar_actors.subscription import EventStream
 from avatar_actors.types import (
     Continuity,
-    HealthStatus,
     JsonObject,
     Message,
     Outcome,

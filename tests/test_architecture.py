@@ -36,8 +36,8 @@ WIRE = ("avatar_actors", *VALUES, "avatar_actors.wire.*")
 SETTINGS = ("avatar_actors.settings", "avatar_actors.tool_policy", "avatar_actors.prices")
 # Pure parts that actors are made of, and what they say to each other.
 PARTS = (
-    "activity", "connection", "conversation", "feed", "history", "ledger", "limit_messages",
-    "log_lines", "messages", "redaction", "resume_messages", "runtime_messages",
+    "activity", "connection", "conversation", "feed", "health", "history", "ledger",
+    "limit_messages", "log_lines", "messages", "redaction", "resume_messages", "runtime_messages",
     "session_messages", "session_record", "stall", "subscription", "tariff", "tool_policy",
     "turn_runner",
 )  # fmt: skip

@@ -112,15 +112,7 @@ class _Speaker:
         await self._tell_events(self._opening.news(continuity, opened))
         up = messages.SessionUp(opened.capabilities, self._links.process)
         await self._links.tracker.tell(up)
-        ready = messages.SessionReady(
-            bridge=self._address,
-            process=self._links.process,
-            capabilities=opened.capabilities,
-            session_id=opened.session_id,
-            pid=self._opening.far.pid,
-            continuity=continuity.continuity,
-            why=continuity.why,
-        )
+        ready = self._opening.ready(opened, continuity, self._address, self._links.process)
         await self._links.turn_queue.tell(ready)
 
     async def hear(self, heard: trio.MemoryReceiveChannel[bytes | inner.StreamEnded]) -> None:

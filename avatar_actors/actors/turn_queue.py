@@ -11,6 +11,7 @@ import trio
 
 from avatar_actors import messages
 from avatar_actors.events import AvatarEvent, ErrorEvent, QueueEvent
+from avatar_actors.health import HealthStatus
 from avatar_actors.history import History
 from avatar_actors.limit_messages import Settle, TotalSpent
 from avatar_actors.messages import TurnEnding
@@ -19,7 +20,7 @@ from avatar_actors.session_messages import QuestionsOver
 from avatar_actors.session_record import SessionRecord
 from avatar_actors.settings import AvatarSettings, WhileBusy
 from avatar_actors.turn_runner import Links, TurnRunner
-from avatar_actors.types import HealthStatus, Outcome
+from avatar_actors.types import Outcome
 from avatar_actors.wire.commands import Beginning
 from supervisors import Address, AskFailed, Inbox, Phase
 

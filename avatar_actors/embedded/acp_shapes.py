@@ -67,7 +67,9 @@ def session_state(flavour: Flavour, session: Session) -> Record:
 def config_options(flavour: Flavour, session: Session) -> list[Record]:
     """The options of a session with their values."""
     modes = [{"value": mode, "name": name} for mode, name in flavour.modes]
-    models = [{"value": model, "name": model} for model in flavour.models]
+    # It has no model, so it goes by whatever name it was started with.
+    known = dict.fromkeys((*flavour.models, session.model))
+    models = [{"value": model, "name": model} for model in known]
     both = (("mode", "Mode", session.mode, modes), ("model", "Model", session.model, models))
     return [
         {

@@ -90,8 +90,7 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
             raise SettingsError("model, sandbox and approval mode: in CODEX_CONFIG or as settings")
         env["INITIAL_AGENT_MODE"] = settings.mode or MODES[adapter, settings.permissions]
         env |= {"CODEX_CONFIG": _json(config)} if config else {}
-    if needs_own_home(settings, adapter):
-        # It must exist; an empty config.toml makes it so.
+    if needs_own_home(settings, adapter):  # it must exist, and so it does
         files[f"{HOME}/config.toml"] = ""
         env["CODEX_HOME"] = str(place.private_dir / HOME)
     return LaunchPlan(argv=tuple(argv), env=env, files=files)

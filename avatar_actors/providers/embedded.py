@@ -80,6 +80,8 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         )
         return gemini_headless_provider().plan(played, place)
     argv = (*command, "--flavour", _flavour(settings))
+    if settings.model and _flavour(settings) == "plain":
+        argv += ("--model", settings.model)
     if settings.system_prompt and _profile(settings).system_prompt is SystemPromptBy.LAUNCH:
         argv += ("--append-system-prompt", settings.system_prompt)
     return LaunchPlan(argv=(*argv, *settings.args))
