@@ -65,10 +65,10 @@ __version__ = "0.3.0"
 _ROOMS = (
     "runtime", "handle", "turn", "subscription", "settings", "host_settings", "tool_policy",
     "types", "health", "events", "errors", "providers.provider", "providers.acp", "engine",
-    "engine_options", "hosting.chat_handle", "hosting.delivery", "hosting.emitter", "hosting.host_stream",
-    "hosting.runtime_thread", "hosting.signals", "attachment", "prices", "response", "config",
-    "metrics.offer", "sessions.listing", "stored_sessions", "agent_lookup", "wire.commands",
-    "cancelling",
+    "engine_options", "hosting.chat_handle", "hosting.delivery", "hosting.emitter",
+    "hosting.host_stream", "hosting.runtime_thread", "hosting.signals", "attachment", "prices",
+    "response", "config", "metrics.offer", "sessions.listing", "stored_sessions", "agent_lookup",
+    "wire.commands", "cancelling",
 )  # fmt: skip
 
 # fmt: off

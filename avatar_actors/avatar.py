@@ -132,8 +132,7 @@ async def _start_actors(
     limiter = await start(ChildSpec("rate limiter", limiting))
     keeping = partial(budget_keeper, budget=settings.budget, hub=hub, treasurer=wanted.treasurer)
     budget = await start(_vital("budget keeper", keeping))
-    rules = Rules(settings.permissions, settings.tools)
-    patience = settings.timeouts.permission
+    rules, patience = Rules(settings.permissions, settings.tools), settings.timeouts.permission
     guarding = partial(gatekeeper, rules=rules, patience=patience, tracker=tracker)
     gate = await start(_vital("gatekeeper", guarding))
     links = Links(tracker=tracker, budget=budget, limiter=limiter, gatekeeper=gate)
