@@ -61,14 +61,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.3.0"
 
-# Where the names are.
+# Where the names are; those that cost little to import come first.
 _ROOMS = (
-    "runtime", "handle", "turn", "subscription", "settings", "host_settings", "tool_policy",
-    "types", "health", "events", "errors", "providers.provider", "providers.acp", "engine",
+    "types", "errors", "events", "health", "attachment", "prices", "response", "tool_policy",
+    "settings", "host_settings", "subscription", "runtime", "handle", "turn", "engine",
     "engine_options", "hosting.chat_handle", "hosting.delivery", "hosting.emitter",
-    "hosting.host_stream", "hosting.runtime_thread", "hosting.signals", "attachment", "prices",
-    "response", "config", "metrics.offer", "sessions.listing", "stored_sessions", "agent_lookup",
-    "wire.commands", "cancelling",
+    "hosting.host_stream", "hosting.runtime_thread", "hosting.signals", "cancelling",
+    "providers.provider", "providers.acp", "config", "metrics.offer", "sessions.listing",
+    "stored_sessions", "agent_lookup", "wire.commands",
 )  # fmt: skip
 
 # fmt: off

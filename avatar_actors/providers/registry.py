@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from avatar_actors.errors import SettingsError
 from avatar_actors.nearest import suggestion
 from avatar_actors.providers.provider import Provider
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 GROUP: Final = "avatar_actors.providers"
 
@@ -31,7 +33,7 @@ def provider_named(name: str) -> Provider:
     if name in BUILT_IN:
         module, _, function = BUILT_IN[name].partition(":")
         return _made(name, getattr(import_module(module), function))
-    for each in entry_points(group=GROUP, name=name):
+    for each in _announced().select(name=name):
         return _made(name, each.load())
     names = provider_names()
     there_are = f"there are: {', '.join(names)}"
@@ -40,7 +42,7 @@ def provider_named(name: str) -> Provider:
 
 def provider_names() -> list[str]:
     """Every name that can be asked for."""
-    return sorted({*BUILT_IN, *(each.name for each in entry_points(group=GROUP))})
+    return sorted({*BUILT_IN, *_announced().names})
 
 
 def _made(name: str, found: object) -> Provider:
@@ -48,3 +50,10 @@ def _made(name: str, found: object) -> Provider:
     if not isinstance(provider, Provider):
         raise SettingsError(f"the entry point {name!r} of {GROUP} is no provider: {provider!r}")
     return provider
+
+
+def _announced() -> EntryPoints:
+    # A tenth of a trio's import: only who asks for a provider of another package pays for it.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    return entry_points(group=GROUP)
