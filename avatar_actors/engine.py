@@ -18,16 +18,15 @@ from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.chat_handle import Callback, ChatHandle
 from avatar_actors.hosting.delivery import Dispatcher
 from avatar_actors.hosting.emitter import EventEmitter, running_loop
-from avatar_actors.hosting.errand import Errand
-from avatar_actors.hosting.hatch import Hatch
 from avatar_actors.hosting.host_stream import HostStream
-from avatar_actors.hosting.room import Room, all_of, texts
-from avatar_actors.hosting.runtime_thread import Inside, RuntimeThread
+from avatar_actors.hosting.reception import Reception
+from avatar_actors.hosting.room import all_of, texts
+from avatar_actors.hosting.runtime_thread import RuntimeThread
 from avatar_actors.hosting.tenancy import Tenancy
 from avatar_actors.hosting.workers import hear_all
 from avatar_actors.providers.provider import Provider
 from avatar_actors.response import BridgeResponse
-from avatar_actors.settings import PromptOptions
+from avatar_actors.settings import PromptOptions, SharedOptions
 from avatar_actors.types import (
     BridgeState,
     CancelResult,
@@ -37,16 +36,15 @@ from avatar_actors.types import (
 )
 
 T = TypeVar("T")
-R = TypeVar("R")
 
 # How long a stop waits for handlers that are behind.
 _HANDLERS = 5.0
 
 
 class AvatarEngine(EventEmitter):
-    """One avatar and its handlers. Every method is for any thread, and any loop.
+    """One avatar and its handlers; `with` or `async with` it, or start and stop it.
 
-    The avatar runs in a thread of trio that engines share. What is awaited works in asyncio and in
+    Every method is for any thread and any loop: the avatar runs in a thread of its own. What is awaited works in asyncio and in
     trio, and cancelling it cancels the turn; what ends in `_sync` holds the calling thread.
     """
 
@@ -60,8 +58,8 @@ class AvatarEngine(EventEmitter):
     ) -> None:
         order = order_of(provider, model, working_dir, timeout, options)
         super().__init__(order.dispatcher)
-        self._wish = order.wish
         self._tenancy = Tenancy(order.landlord, self)
+        self._reception = Reception(order.wish, self._tenancy)
 
     @classmethod
     def from_config(
@@ -83,11 +81,11 @@ class AvatarEngine(EventEmitter):
     async def start(self) -> None:
         """Start the avatar, if it is not up; AvatarStartError says what to do if it cannot."""
         self.settle_on(running_loop())
-        await self._tenancy.wait(self._send(Room.start))
+        await self._tenancy.wait(self._reception.start())
 
     def start_sync(self) -> None:
         """The same, holding this thread."""
-        self._tenancy.wait_sync(self._send(Room.start))
+        self._tenancy.wait_sync(self._reception.start())
 
     async def stop(self) -> None:
         """Stop the avatar: its turns end as cancelled, nothing is left. Twice is once."""
@@ -109,6 +107,20 @@ class AvatarEngine(EventEmitter):
         self.flush_sync(_HANDLERS)
         self.end_handler_loop().hear_sync(_HANDLERS)
 
+    def __enter__(self) -> AvatarEngine:
+        self.start_sync()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop_sync()
+
+    async def __aenter__(self) -> AvatarEngine:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
     def close_for_good(self) -> Bell:
         """Begin to stop and take no more calls; the bell rings when nothing is left."""
         return self._tenancy.close_for_good()
@@ -119,12 +131,14 @@ class AvatarEngine(EventEmitter):
         model: str = "",
         working_dir: str | Path = "",
         timeout: float | None = None,  # noqa: ASYNC109 - the turns', not this call's
-        **options: Unpack[EngineOptions],
+        **options: Unpack[SharedOptions],
     ) -> None:
         """Stop the avatar and start another; handlers stay. Wrong arguments change nothing."""
-        wish = order_of(provider, model, working_dir, timeout, options).wish
+        name = self._reception.wish.name
+        wanted: EngineOptions = {**options, "name": name, "dispatcher": None, "runtime": None}
+        wish = order_of(provider, model, working_dir, timeout, wanted).wish
         await self.stop()
-        self._wish = wish
+        self._reception.wish = wish
         await self.start()
 
     # Turns.
@@ -132,17 +146,17 @@ class AvatarEngine(EventEmitter):
     async def chat(self, message: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
         """The whole answer; the avatar is started if need be."""
         self.settle_on(running_loop())
-        return await self._tenancy.wait(self._chat(message, options))
+        return await self._tenancy.wait(self._reception.chat(message, options))
 
     def chat_sync(self, message: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
         """The same, holding this thread. Ctrl-C ends the turn."""
-        return self._tenancy.wait_sync(self._chat(message, options))
+        return self._tenancy.wait_sync(self._reception.chat(message, options))
 
     def chat_async(
         self, message: str, callback: Callback | None = None, **options: Unpack[PromptOptions]
     ) -> ChatHandle:
         """Send it and return at once; the callback is called exactly once, like a handler."""
-        handle = ChatHandle(self._chat(message, options))
+        handle = ChatHandle(self._reception.chat(message, options))
         if callback is not None:
             handle.call_back(callback, self._dispatcher)
         return handle
@@ -151,36 +165,39 @@ class AvatarEngine(EventEmitter):
         self, message: str, **options: Unpack[PromptOptions]
     ) -> HostStream[str, BridgeResponse]:
         """The text as it comes: `async for`, or `for` in a thread; `result` is the whole answer."""
-        return self._stream(lambda room, *rest: room.talk(message, options, texts, *rest))
+        self.settle_on(running_loop())
+        return self._reception.talk(message, options, texts)
 
     def turn(
         self, message: str, **options: Unpack[PromptOptions]
     ) -> HostStream[AvatarEvent, BridgeResponse]:
         """The same with all events of the turn."""
-        return self._stream(lambda room, *rest: room.talk(message, options, all_of, *rest))
+        self.settle_on(running_loop())
+        return self._reception.talk(message, options, all_of)
 
     def events(self, *kinds: type[AvatarEvent]) -> HostStream[AvatarEvent, None]:
         """What happens from now on, of these kinds or of all, to the engine's stop."""
-        return self._stream(lambda room, *rest: room.listen(kinds, *rest))
+        self.settle_on(running_loop())
+        return self._reception.listen(kinds)
 
     # Control.
 
     async def run(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
         """Whatever an Avatar can do: `await engine.run(lambda avatar: avatar.sessions())`."""
         self.settle_on(running_loop())
-        return await self._tenancy.wait(self._use(work))
+        return await self._tenancy.wait(self._reception.use(work))
 
     def run_sync(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
         """The same, holding this thread."""
-        return self._tenancy.wait_sync(self._use(work))
+        return self._tenancy.wait_sync(self._reception.use(work))
 
     async def interrupt(self) -> bool:
         """End the present turn; False if there is none."""
-        return bool(await self._look(Avatar.interrupt).wait())
+        return bool(await self._tenancy.look(Avatar.interrupt).wait())
 
     def interrupt_sync(self) -> bool:
         """The same, holding this thread."""
-        return bool(self._look(Avatar.interrupt).wait_sync())
+        return bool(self._tenancy.look(Avatar.interrupt).wait_sync())
 
     def answer(self, request_id: str, permit: Permit, **details: Unpack[AnswerDetails]) -> None:
         """Answer a PermissionEvent; UnknownRequest when it is no longer open."""
@@ -200,18 +217,21 @@ class AvatarEngine(EventEmitter):
 
     def get_health(self) -> HealthStatus:
         """How the avatar does; disconnected when there is none."""
-        health = self._look(Avatar.health).wait_sync()
+        try:
+            health = self._tenancy.look(Avatar.health).wait_sync()
+        except AvatarDown:  # it gave up, or the runtime was stopped
+            return HealthStatus(state=BridgeState.ERROR, provider=self.provider)
         return health or HealthStatus(state=BridgeState.DISCONNECTED, provider=self.provider)
 
     @property
     def provider(self) -> str:
         """The provider's name."""
-        return self._wish.provider.name
+        return self._reception.wish.provider.name
 
     @property
     def capabilities(self) -> ProviderCapabilities:
         """What the agent said it can do, when it started; nothing before that."""
-        return self._look(Avatar.capabilities).wait_sync() or ProviderCapabilities()
+        return self._tenancy.look(Avatar.capabilities).wait_sync() or ProviderCapabilities()
 
     def get_history(self) -> list[Message]:
         """What was said, in whole pairs of prompt and answer."""
@@ -220,23 +240,3 @@ class AvatarEngine(EventEmitter):
     def clear_history(self) -> None:
         """Forget it; the agent does not."""
         self._tenancy.forget()
-
-    def _send(self, work: Callable[[Room, Inside], Awaitable[T]]) -> Errand[T]:
-        return self._tenancy.send(self._wish, work)
-
-    def _chat(self, message: str, options: PromptOptions) -> Errand[BridgeResponse]:
-        return self._send(lambda room, inside: room.chat(message, options, inside))
-
-    def _use(self, work: Callable[[Avatar], Awaitable[T]]) -> Errand[T]:
-        return self._send(lambda room, inside: room.use(work, inside))
-
-    def _look(self, work: Callable[[Avatar], Awaitable[T]]) -> Errand[T | None]:
-        return self._tenancy.look(work)
-
-    def _stream(self, source: Callable[[Room, Inside, Hatch[T]], Awaitable[R]]) -> HostStream[T, R]:
-        self.settle_on(running_loop())
-
-        def open_source(hatch: Hatch[T]) -> Errand[R]:
-            return self._send(lambda room, inside: source(room, inside, hatch))
-
-        return HostStream(open_source, self._tenancy.gone)

@@ -41,7 +41,14 @@ class ChatHandle:
     def call_back(self, callback: Callback, dispatcher: Dispatcher | None) -> None:
         """Call this once with the answer, in a worker thread or where the dispatcher says."""
         dispatch = dispatcher or WORKERS.submit
-        self._errand.done.when_rung(lambda: dispatch(lambda: _tell(callback, self._errand)))
+
+        def tell() -> None:
+            try:
+                dispatch(lambda: _tell(callback, self._errand))
+            except Exception:  # the border to the host's code: its loop is closed, its window gone
+                log.exception("the dispatcher failed; the callback is not called")
+
+        self._errand.done.when_rung(tell)
 
     def __await__(self) -> Generator[Any, Any, BridgeResponse]:
         return self._wait().__await__()

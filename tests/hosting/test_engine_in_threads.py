@@ -19,6 +19,7 @@ from avatar_actors import (
     PermissionMode,
     Permit,
     ProviderType,
+    Restarts,
     RuntimeThread,
     SettingsError,
     TextEvent,
@@ -37,6 +38,33 @@ def test_engine_starts_answers_and_stops(engines: Engines) -> None:
     assert (answer.content, answer.outcome) == ("84", Outcome.COMPLETED)
     engine.stop_sync()
     assert not remains()
+
+
+def test_with_starts_and_stops(engines: Engines) -> None:
+    with engines.make() as engine:
+        assert engine.is_healthy()
+    assert not engine.is_healthy()
+    assert not remains()
+
+
+def test_health_of_an_avatar_that_gave_up_says_so(engines: Engines) -> None:
+    engine = engines.make(restarts=Restarts(auto_restart=False))
+    assert engine.chat_sync(script({"exit": 3})).outcome is Outcome.CRASHED
+    with pytest.raises(AvatarDown):
+        engine.chat_sync("1+1")
+    assert engine.get_health().state is BridgeState.ERROR
+    engine.start_sync()
+    assert engine.chat_sync("1+1").content == "2"
+
+
+def test_callback_by_a_dispatcher_that_fails_harms_nobody(engines: Engines) -> None:
+    def closed(_: object) -> None:
+        raise RuntimeError("the window is gone")
+
+    engine = engines.make(dispatcher=closed)
+    handle = engine.chat_async("1+1", print)
+    assert handle.result(PATIENCE).content == "2"
+    assert engine.chat_sync("1+1").content == "2"
 
 
 def test_prompt_starts_the_avatar_if_need_be(engines: Engines) -> None:
