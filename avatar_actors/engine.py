@@ -44,8 +44,9 @@ _HANDLERS = 5.0
 class AvatarEngine(EventEmitter):
     """One avatar and its handlers; `with` or `async with` it, or start and stop it.
 
-    Every method is for any thread and any loop: the avatar runs in a thread of its own. What is awaited works in asyncio and in
-    trio, and cancelling it cancels the turn; what ends in `_sync` holds the calling thread.
+    Every method is for any thread and any loop: the avatar runs in a thread of its own. What is
+    awaited works in asyncio and in trio, and cancelling it cancels the turn; what ends in `_sync`
+    holds the calling thread.
     """
 
     def __init__(
