@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import trio
@@ -86,7 +87,7 @@ class Room:
         """The whole answer."""
         avatar = self._avatar or await self.start(inside)
         response = await avatar.chat(prompt, **options)
-        self.history = await avatar.history()
+        await self._remember(avatar)
         return response
 
     async def talk(
@@ -103,7 +104,7 @@ class Room:
             while events := await turn.take():
                 if picked := pick(events):
                     await hatch.put(picked)
-        self.history = await avatar.history()
+        await self._remember(avatar)
         return turn.response()
 
     async def listen(
@@ -114,6 +115,10 @@ class Room:
         async with avatar.events(*kinds) as stream:
             while events := await stream.take():
                 await hatch.put(events)
+
+    async def _remember(self, avatar: Avatar) -> None:
+        with suppress(AvatarDown):  # it gave up with this turn, which has its outcome all the same
+            self.history = await avatar.history()
 
     async def _start(self, inside: Inside) -> Avatar:
         if self._previous is not None:

@@ -67,4 +67,4 @@ def test_a_repr_shows_names_and_no_values(holder: object) -> None:
 def test_a_repr_shows_all_the_rest() -> None:
     words = repr(AvatarSettings(model="tiny", env={"MY_VAR": KEY}))
     assert "model='tiny'" in words
-    assert "env={'MY_VAR': '[secret]'}" in words
+    assert "env=['MY_VAR']" in words

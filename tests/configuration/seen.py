@@ -58,4 +58,7 @@ def seen_in(config: AvatarConfig, provider: str = "") -> Seen:
     kind, options = config.chosen(provider)
     settings = msgspec.structs.replace(AvatarSettings(), **options)
     agent = provider_named(kind) if isinstance(kind, str) else kind
-    return Seen(config, settings, agent.plan(settings, PLACE))
+    # An agent at a URL is not launched.
+    is_far = agent.remote is not None and agent.remote(settings) is not None
+    plan = LaunchPlan(argv=()) if is_far else agent.plan(settings, PLACE)
+    return Seen(config, settings, plan)

@@ -37,13 +37,17 @@ def test_variables_are_filled_in(written: str, meant: str) -> None:
         acp:
           executable: agent
           env: {{A: "{written}"}}
-          headers: {{A: "{written}"}}
           mcp_servers: {{s: {{command: x, args: ["{written}"], env: {{A: "{written}"}}}}}}
         """
     settings = seen(text, "acp", environ).settings
     [server] = settings.mcp_servers
-    found = {settings.env["A"], settings.headers["A"], server.env["A"], *server.args}
-    assert found == {meant}
+    assert {settings.env["A"], server.env["A"], *server.args} == {meant}
+    far = f"""\
+        acp:
+          url: ws://127.0.0.1:9
+          headers: {{A: "{written}"}}
+        """
+    assert seen(far, "acp", environ).settings.headers["A"] == meant
 
 
 def test_a_variable_that_is_not_set_is_an_error_with_its_line() -> None:

@@ -117,7 +117,7 @@ POWERS = [
     ("claude.mcp_servers", "claude: {mcp_servers: {evil: {command: ./evil}}}"),
     ("engine.mcp_servers", "engine: {mcp_servers: {evil: {url: http://evil}}}"),
     ("acp.url", "acp: {url: ws://evil}"),
-    ("acp.headers", "acp: {headers: {A: b}}"),
+    ("acp.url", "acp: {url: ws://evil, headers: {A: b}}"),
     ("providers.evil.command", "providers: {evil: {command: ./evil}}"),
     ("providers.evil.url", "providers: {evil: {url: ws://evil}}"),
     ("claude.permissions", "claude: {permissions: unrestricted}"),

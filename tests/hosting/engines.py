@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from avatar_actors import AvatarEngine, AvatarEvent, EngineOptions
+from tests.conformance.remains import remains
 from tests.runtime.home import Home
 
 # Generous: on a loaded machine everything takes ten times as long.
@@ -17,6 +18,7 @@ class Engines:
 
     def __init__(self, tmp_path: Path) -> None:
         self.home = Home(tmp_path)
+        self._before = set(remains())
         self._made: list[AvatarEngine] = []
 
     def make(self, *start: dict[str, Any], **options: Unpack[EngineOptions]) -> AvatarEngine:
@@ -26,6 +28,10 @@ class Engines:
         engine = AvatarEngine("embedded", working_dir=self.home.work, **options)
         self._made.append(engine)
         return engine
+
+    def remains(self) -> set[str]:
+        """What there is now that was not there before."""
+        return set(remains()) - self._before
 
     def stop_all(self) -> None:
         for engine in self._made:

@@ -13,7 +13,6 @@ from avatar_actors import (
     TextEvent,
     TurnEndedEvent,
 )
-from tests.conformance.remains import remains
 from tests.hosting.engines import PATIENCE, Ear, Engines
 from tests.runtime.home import script
 
@@ -40,7 +39,7 @@ def test_engine_starts_answers_and_stops(engines: Engines) -> None:
         assert (await engine.chat_async("6*7")).content == "42"
         await engine.stop()
         await engine.stop()
-        assert not remains()
+        assert not engines.remains()
 
     play(main)
 
@@ -54,7 +53,7 @@ def test_error_of_the_start_is_raised_as_itself(engines: Engines) -> None:
         with pytest.raises(AgentNotFound):
             async for _ in engine.chat_stream("hello"):
                 pass
-        assert not remains()
+        assert not engines.remains()
 
     play(main)
 

@@ -26,7 +26,6 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from tests.conformance.remains import remains
 from tests.hosting.engines import PATIENCE, Ear, Engines
 from tests.runtime.home import script
 
@@ -37,14 +36,14 @@ def test_engine_starts_answers_and_stops(engines: Engines) -> None:
     answer = engine.chat_sync("12*(3+4)")
     assert (answer.content, answer.outcome) == ("84", Outcome.COMPLETED)
     engine.stop_sync()
-    assert not remains()
+    assert not engines.remains()
 
 
 def test_with_starts_and_stops(engines: Engines) -> None:
     with engines.make() as engine:
         assert engine.is_healthy()
     assert not engine.is_healthy()
-    assert not remains()
+    assert not engines.remains()
 
 
 def test_health_of_an_avatar_that_gave_up_says_so(engines: Engines) -> None:
@@ -85,7 +84,7 @@ def test_error_of_the_start_is_raised_and_leaves_nothing(engines: Engines) -> No
     for call in (engine.start_sync, lambda: engine.chat_sync("1+1")):
         with pytest.raises(AgentNotFound):
             call()
-    assert not remains()
+    assert not engines.remains()
 
 
 def test_wrong_arguments_are_refused_when_the_engine_is_made(engines: Engines) -> None:
@@ -246,12 +245,12 @@ def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
 
     starting = threading.Thread(target=start)
     starting.start()
-    while not remains():
+    while not engines.remains():
         time.sleep(0.005)
     engine.stop_sync()
     starting.join(PATIENCE)
     assert isinstance(failed[0], AvatarDown)
-    assert not remains()
+    assert not engines.remains()
 
 
 def test_concurrent_starts_give_one_agent(engines: Engines) -> None:
@@ -293,7 +292,7 @@ def test_engine_can_have_a_runtime_of_its_own(engines: Engines) -> None:
     engine = engines.make(runtime={"max_avatars": 1})
     assert engine.chat_sync("1+1").content == "2"
     engine.stop_sync()
-    assert not remains()
+    assert not engines.remains()
 
 
 def test_other_provider_keeps_the_handlers(engines: Engines) -> None:

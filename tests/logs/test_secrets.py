@@ -53,7 +53,10 @@ SERVERS = (
         name="web",
         url="http://127.0.0.1:9/",
         transport="http",
-        headers={"X": SECRETS["mcp_header"]},
+        headers={
+            "X": SECRETS["mcp_header"],
+            "Authorization": f"Bearer {SECRETS['header']}",
+        },
     ),
 )
 CONVERSATION = (TextEvent, ToolEvent, TurnStartedEvent)
@@ -66,7 +69,6 @@ def secret_options(home: Home) -> AvatarOptions:
     return home.options(
         env=env,
         mcp_servers=SERVERS,
-        headers={"Authorization": f"Bearer {SECRETS['header']}"},
         restarts=Restarts(max_restarts=100, factor=1.0),
     )
 
