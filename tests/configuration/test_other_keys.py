@@ -113,7 +113,7 @@ OTHERS: Final[list[Row]] = [
     ("acp.executable", "agent", program, "agent"),
     ("acp", "{executable: agent, files: host}", option("files"), "host"),
     ("acp", "{executable: agent, auth_method: k}", option("auth_method"), "k"),
-    ("acp", "{executable: a, url: ws://x}", setting("url"), "ws://x"),
+    ("acp", "{url: ws://x}", setting("url"), "ws://x"),
     ("acp", "{url: 'ws://127.0.0.1:9', headers: {A: b}}", setting("headers"), {"A": "b"}),
     ("embedded.dialect", "claude", after("--dialect"), "claude"),
     ("embedded.flavour", "gemini", after("--flavour"), "gemini"),

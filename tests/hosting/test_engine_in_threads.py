@@ -49,6 +49,8 @@ def test_with_starts_and_stops(engines: Engines) -> None:
 def test_health_of_an_avatar_that_gave_up_says_so(engines: Engines) -> None:
     engine = engines.make(restarts=Restarts(auto_restart=False))
     assert engine.chat_sync(script({"exit": 3})).outcome is Outcome.CRASHED
+    with pytest.raises(AvatarDown, match="code 3"):
+        engine.run_sync(lambda avatar: avatar.wait())
     with pytest.raises(AvatarDown):
         engine.chat_sync("1+1")
     assert engine.get_health().state is BridgeState.ERROR
