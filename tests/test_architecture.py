@@ -117,6 +117,10 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.embedded": ("avatar_actors", "avatar_actors.embedded.*"),
     "avatar_actors.shims": ("avatar_actors.shims.*",),
     "examples": ("examples.*", *PUBLIC, "trio.*"),
+    "examples.asyncio_server": ("examples.*", *PUBLIC, "starlette.*"),
+    "examples.loopback_server": (*PUBLIC, "hypercorn.*"),
+    "examples.textual_app": (*PUBLIC, "textual.*"),
+    "examples.shouting_agent": (),
     "bench": (
         "bench.*",
         *PUBLIC,

@@ -1,0 +1,47 @@
+"""Prints the answer as it comes: `python -m examples.streaming "What does this project do?"`.
+
+For asyncio. Ctrl-C cancels the task, the task's end is the turn's, and nothing of it comes later.
+`--provider claude` (or gemini, codex) asks a real agent.
+"""
+
+import argparse
+import asyncio
+import logging
+import sys
+
+from avatar_actors import AvatarEngine, AvatarError, PermissionMode
+
+
+async def stream(provider: str, question: str) -> int:
+    engine = AvatarEngine(provider, permissions=PermissionMode.SAFE)
+    try:
+        async with engine.chat_stream(question) as answer:
+            async for text in answer:
+                print(text, end="", flush=True)
+        print(f"\n[{answer.result.outcome.value} in {answer.result.duration_ms} ms]")
+        return 0 if answer.result else 1
+    except asyncio.CancelledError:
+        print("\n[cancelled]")
+        raise
+    finally:
+        await engine.stop()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser("python -m examples.streaming", description=__doc__)
+    parser.add_argument("question", nargs="?", default="What does this project do?")
+    parser.add_argument("--provider", default="embedded")
+    given = parser.parse_args()
+    # What goes wrong is told below; without this its traceback comes too.
+    logging.getLogger("supervisors").addHandler(logging.NullHandler())
+    try:
+        return asyncio.run(stream(given.provider, given.question))
+    except AvatarError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
