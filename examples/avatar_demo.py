@@ -1,7 +1,7 @@
 """One avatar to watch: a turn with thoughts and tools, a permission, a crash, and the recovery.
 
-It runs on the embedded agent, a small program that needs no account and no network. In a terminal
-it takes about 20 seconds; piped, or with --fast, it is told at once.
+`python -m examples.avatar_demo` runs on the embedded agent, a small program that needs no account
+and no network. In a terminal it takes about 20 seconds; piped, or with --fast, it is told at once.
 """
 
 from __future__ import annotations

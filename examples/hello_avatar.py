@@ -1,4 +1,4 @@
-"""The program of the README: one turn, its events, and a second question."""
+"""The program of the README, one turn and its events: `python -m examples.hello_avatar`."""
 
 import trio
 

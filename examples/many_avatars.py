@@ -52,8 +52,7 @@ async def be_killed(row: Row) -> None:
     """Its agent gets SIGKILL in the middle of a turn."""
     async with row.avatar.turn(LONG) as turn:
         async for event in turn:
-            pid = (await row.avatar.health()).pid
-            if isinstance(event, TextEvent) and pid is not None:
+            if isinstance(event, TextEvent) and (pid := (await row.avatar.health()).pid):
                 os.kill(pid, signal.SIGKILL)
     row.outcome = turn.outcome
     row.answer = f"{turn.text}; then 6*7 = {(await row.avatar.chat('6*7')).content}"

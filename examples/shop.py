@@ -1,4 +1,4 @@
-"""The program of the README: a till that crashes once and comes back."""
+"""The README's program: a till crashes once and comes back: `python -m examples.shop`."""
 
 import trio
 

@@ -11,7 +11,7 @@ import uuid
 from typing import Any
 
 PROTOCOL_VERSION = 1
-METHOD_NOT_FOUND = -32601
+PARSE_ERROR, METHOD_NOT_FOUND = -32700, -32601
 BREATH = 0.05  # seconds between two words
 
 
@@ -21,42 +21,57 @@ class Shouter:
         self._cancelled: dict[str, threading.Event] = {}
 
     def serve(self) -> None:
-        """Until stdin ends. A turn has a thread of its own, so that its cancel is heard."""
+        """Until stdin ends."""
         for line in sys.stdin:
-            message = json.loads(line)
-            match message.get("method"):
-                case "initialize":
-                    abilities = {"loadSession": False}
-                    told = {"protocolVersion": PROTOCOL_VERSION, "agentCapabilities": abilities}
-                    self._answer(message, told)
-                case "session/new":
-                    self._answer(message, {"sessionId": uuid.uuid4().hex})
-                case "session/prompt":
-                    cancelled = threading.Event()
-                    self._cancelled[message["params"]["sessionId"]] = cancelled
-                    turn = (message, cancelled)
-                    threading.Thread(target=self._turn, args=turn, daemon=True).start()
-                case "session/cancel":
-                    self._cancelled[message["params"]["sessionId"]].set()
-                case unknown if "id" in message:
-                    error = {"code": METHOD_NOT_FOUND, "message": f"no method {unknown!r}"}
-                    self._write({"id": message["id"], "error": error})
-                case _:
-                    pass
+            try:
+                message = json.loads(line)
+            except ValueError:
+                self._refuse(None, PARSE_ERROR, "one JSON object per line, please")
+            else:
+                self._hear(message)
 
-    def _turn(self, prompt: dict[str, Any], cancelled: threading.Event) -> None:
-        said = " ".join(block.get("text", "") for block in prompt["params"]["prompt"])
+    def _hear(self, message: Any) -> None:
+        match message:
+            case {"method": "initialize", "id": request}:
+                abilities = {"loadSession": False}
+                told = {"protocolVersion": PROTOCOL_VERSION, "agentCapabilities": abilities}
+                self._answer(request, told)
+            case {"method": "session/new", "id": request}:
+                self._answer(request, {"sessionId": uuid.uuid4().hex})
+            case {
+                "method": "session/prompt",
+                "id": request,
+                "params": {"sessionId": session, "prompt": blocks},
+            }:
+                said = " ".join(block.get("text", "") for block in blocks)
+                cancelled = self._cancelled[session] = threading.Event()
+                # In a thread of its own, so that its cancel is heard meanwhile.
+                turn = (request, session, said, cancelled)
+                threading.Thread(target=self._turn, args=turn, daemon=True).start()
+            case {"method": "session/cancel", "params": {"sessionId": session}} if (
+                session in self._cancelled
+            ):
+                self._cancelled[session].set()
+            case {"method": method, "id": request}:
+                self._refuse(request, METHOD_NOT_FOUND, f"no such {method!r} here")
+            case _:
+                pass  # a notification that means nothing here
+
+    def _turn(self, request: object, session: str, said: str, cancelled: threading.Event) -> None:
         for word in said.upper().split():
             text = {"type": "text", "text": f"{word}! "}
             update = {"sessionUpdate": "agent_message_chunk", "content": text}
-            told = {"sessionId": prompt["params"]["sessionId"], "update": update}
+            told = {"sessionId": session, "update": update}
             self._write({"method": "session/update", "params": told})
             if cancelled.wait(BREATH):
                 break
-        self._answer(prompt, {"stopReason": "cancelled" if cancelled.is_set() else "end_turn"})
+        self._answer(request, {"stopReason": "cancelled" if cancelled.is_set() else "end_turn"})
 
-    def _answer(self, request: dict[str, Any], result: dict[str, Any]) -> None:
-        self._write({"id": request["id"], "result": result})
+    def _answer(self, request: object, result: dict[str, Any]) -> None:
+        self._write({"id": request, "result": result})
+
+    def _refuse(self, request: object, code: int, problem: str) -> None:
+        self._write({"id": request, "error": {"code": code, "message": problem}})
 
     def _write(self, message: dict[str, Any]) -> None:
         with self._writing:

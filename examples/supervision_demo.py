@@ -1,6 +1,7 @@
 """A supervision tree to watch: children crash and come back, a budget runs out, all ends in order.
 
-In a terminal it is drawn live, in about 25 seconds; piped, it is told line by line at once.
+`python -m examples.supervision_demo`: in a terminal it is drawn live, in about 25 seconds; piped,
+it is told line by line at once.
 """
 
 from __future__ import annotations

@@ -94,6 +94,9 @@ class Program:
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
 
+    def press(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
     def resize(self, columns: int, rows: int) -> None:
         set_size(self._master, columns, rows)
         self.screen.columns, self.screen.rows = columns, rows
