@@ -1,6 +1,7 @@
 """Prints the answer as it comes: `python -m examples.streaming "What does this project do?"`.
 
-For asyncio. Ctrl-C cancels the task, the task's end is the turn's, and nothing of it comes later.
+For asyncio. What the agent's tools do comes to a handler, in the loop's own thread, and is told on
+stderr. Ctrl-C cancels the task, the task's end is the turn's, and nothing of it comes later.
 `--provider claude` (or gemini, codex) asks a real agent.
 """
 
@@ -9,11 +10,17 @@ import asyncio
 import logging
 import sys
 
-from avatar_actors import AvatarEngine, AvatarError, PermissionMode
+from avatar_actors import AvatarEngine, AvatarError, PermissionMode, ToolEvent
+
+
+def show_tool(event: ToolEvent) -> None:
+    print(f"[{event.title or event.tool_name}: {event.status.value}]", file=sys.stderr)
 
 
 async def stream(provider: str, question: str) -> int:
-    engine = AvatarEngine(provider, permissions=PermissionMode.SAFE)
+    call_soon = asyncio.get_running_loop().call_soon_threadsafe
+    engine = AvatarEngine(provider, permissions=PermissionMode.SAFE, dispatcher=call_soon)
+    engine.on(ToolEvent, show_tool)
     try:
         async with engine.chat_stream(question) as answer:
             async for text in answer:

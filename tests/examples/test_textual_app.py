@@ -87,7 +87,7 @@ def test_a_closed_app_leaves_no_handler_that_the_engine_would_wait_for() -> None
         await until(pilot, lambda: "x" in app.said)
 
     piloted(fly)
-    assert apps[0].avatar.flush_sync(0.0)
+    assert asyncio.run(apps[0].avatar.flush(0.1))
     assert not apps[0].avatar.is_healthy()
 
 
