@@ -29,8 +29,8 @@ class AvatarApp(App[None]):
 
     def __init__(self, provider: str = "embedded") -> None:
         super().__init__()
-        options = PermissionMode.SAFE  # it may look, and change nothing
-        self.avatar = AvatarEngine(provider, dispatcher=self.call_later, permissions=options)
+        safe = PermissionMode.SAFE  # it may look, and change nothing
+        self.avatar = AvatarEngine(provider, dispatcher=self.call_later, permissions=safe)
         self.avatar.on(TextEvent, self.say)
         self.avatar.on(EngineStateEvent, self.show_state)
         self.sent: ChatHandle | None = None
