@@ -14,7 +14,9 @@ _OURS = (PACKAGE, "supervisors")
 _TRACEBACKS = logging.Formatter()
 
 # By library custom: who sets up no logging is not bothered by ours.
-logging.getLogger(PACKAGE).addHandler(logging.NullHandler())
+# A host that configures no logging gets errors and events, not the supervisors' tracebacks too.
+for _name in _OURS:
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class SecretsFilter(logging.Filter):

@@ -80,7 +80,7 @@ def _calls_part(scale: Scale, say: Say) -> Iterator[Figure]:
     n = CALLS[scale]
     with home() as path, Native(path) as native:
         host = engine(path)
-        contestants = {
+        contestants: dict[str, Callable[[int], float]] = {
             "native": native.calls,
             "thread": lambda n: _in_a_thread(host, n),
             "asyncio": lambda n: asyncio.run(_calls(host, n)),
@@ -95,7 +95,7 @@ def _stream_part(scale: Scale, say: Say) -> Iterator[Figure]:
     n = CHUNKS[scale]
     with home() as path, Native(path) as native:
         host = engine(path)
-        contestants = {
+        contestants: dict[str, Callable[[int], float]] = {
             "native": native.stream,
             "thread": lambda n: _stream_in_a_thread(host, n),
             "asyncio": lambda n: asyncio.run(_stream(host, n)),

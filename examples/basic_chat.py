@@ -5,7 +5,6 @@ claude`, `gemini` or `codex`.
 """
 
 import argparse
-import logging
 import sys
 
 from avatar_actors import AvatarEngine, AvatarError, PermissionMode
@@ -30,7 +29,6 @@ def main() -> int:
     parser.add_argument("--provider", default="embedded")
     given = parser.parse_args()
     # What goes wrong is told below; without this its traceback comes too.
-    logging.getLogger("supervisors").addHandler(logging.NullHandler())
     try:
         return ask(given.provider, given.question)
     except AvatarError as error:  # it is not installed, not logged in, not known

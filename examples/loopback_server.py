@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import logging
 import signal
 import socket
 import sys
@@ -47,7 +46,6 @@ def main(make: Callable[[str], Service]) -> int:
     parser.add_argument("--provider", default="embedded")
     given = parser.parse_args()
     # What cannot start is told below; without this its traceback comes too.
-    logging.getLogger("supervisors").addHandler(logging.NullHandler())
     try:
         with socket.create_server(("127.0.0.1", given.port)) as listener:
             asyncio.run(run(make(given.provider), listener))

@@ -7,7 +7,6 @@ stderr. Ctrl-C cancels the task, the task's end is the turn's, and nothing of it
 
 import argparse
 import asyncio
-import logging
 import sys
 
 from avatar_actors import AvatarEngine, AvatarError, PermissionMode, ToolEvent
@@ -40,7 +39,6 @@ def main() -> int:
     parser.add_argument("--provider", default="embedded")
     given = parser.parse_args()
     # What goes wrong is told below; without this its traceback comes too.
-    logging.getLogger("supervisors").addHandler(logging.NullHandler())
     try:
         return asyncio.run(stream(given.provider, given.question))
     except AvatarError as error:

@@ -6,7 +6,6 @@ The embedded agent is no model: it plays what a good agent and a sloppy one woul
 
 import argparse
 import json
-import logging
 import sys
 import textwrap
 from typing import Any
@@ -52,7 +51,6 @@ def main() -> int:
     parser.add_argument("--provider", default="embedded")
     given = parser.parse_args()
     # What goes wrong is told below; without this its traceback comes too.
-    logging.getLogger("supervisors").addHandler(logging.NullHandler())
     try:
         if given.sentence:
             return extract(given.provider, [f"Who is this about? {given.sentence}"])

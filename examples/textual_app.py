@@ -5,7 +5,6 @@ Enter sends, Escape cancels the turn, Ctrl-Q leaves. Needs `pip install textual`
 """
 
 import argparse
-import logging
 import sys
 
 from textual.app import App, ComposeResult
@@ -82,7 +81,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser("python -m examples.textual_app", description=__doc__)
     parser.add_argument("--provider", default="embedded")
     given = parser.parse_args()
-    logging.getLogger("supervisors").addHandler(logging.NullHandler())  # not onto the screen
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.exit("it draws on a terminal: run it in one")
     try:

@@ -19,7 +19,8 @@ log = logging.getLogger("avatar_actors.handlers")
 
 Dispatcher: TypeAlias = Callable[[Callable[[], None]], object]
 """Calls what it is given soon, in the host's own thread: `loop.call_soon_threadsafe`, or the GUI's
-`call_soon`. It must be callable from any thread and return at once."""
+`call_soon`. It must be callable from any thread and return at once; False means that nothing will
+be called there any more."""
 
 # Events, and seconds, of one call in a host's thread: then others there have their turn.
 _BATCH = 256
@@ -178,9 +179,11 @@ class ByDispatcher:
     def run(self, delivery: Delivery) -> None:
         """By the dispatcher."""
         try:
-            self._dispatch(lambda: self._slice(delivery))
+            is_refused = self._dispatch(lambda: self._slice(delivery)) is False
         except Exception:  # the border to the host's code: its loop is closed, its window gone
             log.exception("the dispatcher failed; the handler is called no more")
+            is_refused = True
+        if is_refused:
             delivery.close()
             delivery.take()
 

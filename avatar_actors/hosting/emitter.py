@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from avatar_actors.errors import SettingsError
 from avatar_actors.events import AvatarEvent
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import asyncio
 
 E = TypeVar("E", bound=AvatarEvent)
-H = TypeVar("H", bound=Callable[[Any], object])
+R = TypeVar("R")
 
 
 class EventEmitter:
@@ -42,18 +42,30 @@ class EventEmitter:
     @overload
     def on(
         self, event_type: type[E], handler: None = None, *, dispatcher: Dispatcher | None = None
-    ) -> Callable[[H], H]: ...
+    ) -> Callable[[Callable[[E], R]], Callable[[E], R]]: ...
     @overload
-    def on(self, event_type: type[E], handler: H, *, dispatcher: Dispatcher | None = None) -> H: ...
     def on(
-        self, event_type: type[E], handler: H | None = None, *, dispatcher: Dispatcher | None = None
-    ) -> H | Callable[[H], H]:
+        self,
+        event_type: type[E],
+        handler: Callable[[E], R],
+        *,
+        dispatcher: Dispatcher | None = None,
+    ) -> Callable[[E], R]: ...
+    def on(
+        self,
+        event_type: type[E],
+        handler: Callable[[E], R] | None = None,
+        *,
+        dispatcher: Dispatcher | None = None,
+    ) -> Callable[[E], R] | Callable[[Callable[[E], R]], Callable[[E], R]]:
         """Call the handler for events of this type and its children; also as a decorator."""
         if handler is None:
             return lambda decorated: self._add(event_type, decorated, dispatcher)
         return self._add(event_type, handler, dispatcher)
 
-    def on_any(self, handler: H, *, dispatcher: Dispatcher | None = None) -> H:
+    def on_any(
+        self, handler: Callable[[AvatarEvent], R], *, dispatcher: Dispatcher | None = None
+    ) -> Callable[[AvatarEvent], R]:
         """Call the handler for every event."""
         return self._add(AvatarEvent, handler, dispatcher)
 
@@ -101,7 +113,9 @@ class EventEmitter:
         loop.stop()
         return rung() if loop.is_held_up() else loop.down
 
-    def _add(self, kind: type[AvatarEvent], handler: H, dispatcher: Dispatcher | None) -> H:
+    def _add(
+        self, kind: type[E], handler: Callable[[E], R], dispatcher: Dispatcher | None
+    ) -> Callable[[E], R]:
         delivery = Delivery(kind, handler, self._place(handler, dispatcher))
         with self._registering:
             self._deliveries = (*self._deliveries, delivery)

@@ -46,11 +46,13 @@ class Reception:
         pick: Callable[[list[AvatarEvent]], list[T]],
     ) -> HostStream[T, BridgeResponse]:
         """One prompt, and what `pick` takes of its events."""
-        return self._stream(lambda room, *rest: room.talk(message, options, pick, *rest))
+        return self._stream(
+            lambda room, inside, hatch: room.talk(message, options, pick, inside, hatch)
+        )
 
     def listen(self, kinds: tuple[type[AvatarEvent], ...]) -> HostStream[AvatarEvent, None]:
         """What happens to the avatar."""
-        return self._stream(lambda room, *rest: room.listen(kinds, *rest))
+        return self._stream(lambda room, inside, hatch: room.listen(kinds, inside, hatch))
 
     def _send(self, work: Callable[[Room, Inside], Awaitable[T]]) -> Errand[T]:
         return self._tenancy.send(self.wish, work)

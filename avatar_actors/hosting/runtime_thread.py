@@ -157,9 +157,11 @@ class RuntimeThread:
 
 def _alone(error: BaseException) -> BaseException:
     """The one error in groups of one."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
+    match error:
+        case BaseExceptionGroup(exceptions=(only,)):
+            return _alone(only)
+        case _:
+            return error
 
 
 async def _nothing(_: Inside) -> None:

@@ -212,6 +212,21 @@ def test_dispatcher_that_fails_is_asked_no_more(caplog: pytest.LogCaptureFixture
     assert caplog.text.count("RuntimeError: the window is gone") == 1
 
 
+def test_dispatcher_that_says_no_is_asked_no_more() -> None:
+    asked: list[object] = []
+
+    def refuse(call: Callable[[], None]) -> bool:
+        asked.append(call)
+        return False
+
+    emitter, ear = EventEmitter(refuse), Ear()
+    emitter.on_any(ear)
+    emitter.emit(TextEvent(text="a"))
+    emitter.emit(TextEvent(text="b"))
+    assert emitter.flush_sync(PATIENCE)
+    assert len(asked) == 1
+
+
 def test_coroutine_handler_with_a_dispatcher_is_refused() -> None:
     async def handler(_: AvatarEvent) -> None: ...
 

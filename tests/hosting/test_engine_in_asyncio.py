@@ -218,9 +218,10 @@ def test_two_loops_use_one_engine_at_once(engines: Engines) -> None:
             answer = await engine.chat(script({"say": f"{name} {number}"}))
             right.append(answer.content == f"{name} {number}")
 
-    threads = [
-        threading.Thread(target=lambda n=name: asyncio.run(main(n))) for name in ("one", "two")
-    ]
+    def run(name: str) -> None:
+        asyncio.run(main(name))
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in ("one", "two")]
     for thread in threads:
         thread.start()
     for thread in threads:

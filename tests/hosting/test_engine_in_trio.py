@@ -4,11 +4,15 @@ import threading
 import pytest
 import trio
 
-from avatar_actors import AgentNotFound, Outcome, TextEvent, TurnEndedEvent
+from avatar_actors import AgentNotFound, AvatarEvent, Outcome, TextEvent, TurnEndedEvent
 from tests.hosting.engines import PATIENCE, Ear, Engines
 from tests.runtime.home import script
 
 LONG = script({"say": "here"}, {"wait": 1000})
+
+
+def has_three(heard: list[AvatarEvent]) -> bool:
+    return len(heard) == 3
 
 
 async def test_engine_starts_answers_and_stops(engines: Engines) -> None:
@@ -77,6 +81,6 @@ async def test_coroutine_handler_that_fails_or_blocks_harms_nobody(engines: Engi
     with trio.fail_after(PATIENCE):
         for _ in range(3):
             assert (await engine.chat("1+1")).content == "2"
-        await trio.to_thread.run_sync(ear.until, lambda heard: len(heard) == 3)
+        await trio.to_thread.run_sync(ear.until, has_three)
         release.set()
         await engine.stop()
