@@ -123,13 +123,11 @@ class Ledger(Generic[K]):
         return [f"{limit.fill:.0%} of {self._name(limit)} is used" for limit in new]
 
     def blind_spot(self, used: Usage) -> str:
-        """What to say when this is what a whole call used: money that nobody tells stops nobody."""
-        if self.budget.cost_usd is None or used.cost_usd is not None:
-            return ""
-        return (
-            f"the {self._holder}'s budget of {self.budget.cost_usd:g} USD cannot stop this agent: "
-            "nobody tells what its turns cost. Set `prices` for its model, or limit tokens or turns"
-        )
+        """What to say when this is what a whole call used: what nobody tells stops nobody."""
+        for limit in self._limits():
+            if why := _unseen(limit.name, used):
+                return f"{self._name(limit)} cannot stop this agent: {why}"
+        return ""
 
     def raise_to(self, budget: Budget) -> None:
         """From now on this budget holds; what was spent is spent."""
@@ -181,3 +179,21 @@ class Ledger(Generic[K]):
 
 def _tokens(usage: Usage) -> int:
     return usage.input_tokens + usage.output_tokens
+
+
+def _unseen(limit: str, used: Usage) -> str:
+    """Why the limit did not see this use, and what to limit instead; or nothing."""
+    has_tokens = _tokens(used) + used.cached_tokens > 0
+    match limit:
+        case "cost_usd" if used.cost_usd is None and has_tokens:
+            return (
+                "nobody tells what its turns cost. Set `prices` for its model, "
+                "or limit tokens or turns"
+            )
+        case "cost_usd" if used.cost_usd is None:
+            return "it tells neither money nor tokens. Limit turns"
+        # What is free may well have used no tokens: a command that the agent itself answers.
+        case "tokens" if not has_tokens and used.cost_usd != 0:
+            return "it tells no tokens. Limit turns"
+        case _:
+            return ""

@@ -77,6 +77,19 @@ def test_a_cost_that_nobody_said_stays_unknown_and_is_spoken_of() -> None:
     assert ledger_of(Budget(tokens=5)).blind_spot(used(None, 10)) == ""
 
 
+def test_tokens_that_nobody_said_are_spoken_of_and_turns_are_advised() -> None:
+    ledger = ledger_of(Budget(tokens=5))
+    mute = "budget of 5 tokens cannot stop this agent: it tells no tokens. Limit turns"
+    assert mute in ledger.blind_spot(used(None))
+    assert mute in ledger.blind_spot(used(0.5))
+    assert ledger.blind_spot(Usage(cached_tokens=5)) == ""
+    # The agent answered by itself.
+    assert ledger.blind_spot(used(0.0)) == ""
+    advice = ledger_of(Budget(cost_usd=1)).blind_spot(used(None))
+    assert "it tells neither money nor tokens. Limit turns" in advice
+    assert ledger_of(Budget(turns=1)).blind_spot(used(None)) == ""
+
+
 def test_a_sum_is_as_sure_as_its_least_sure_part() -> None:
     reported = Usage(cost_usd=1.0, cost_source=CostSource.REPORTED)
     computed = Usage(cost_usd=1.0, cost_source=CostSource.COMPUTED)
