@@ -113,13 +113,16 @@ async def test_money_is_told_or_not_promised(player: Player, finds: Finds, tmp_p
         answer = await stage.avatar.chat("what does it cost?")
         promised = (await stage.avatar.capabilities()).cost_tracking
     told = [event for event in stage.witness.all(CostEvent) if event.cost_usd is not None]
+    assert (answer.cost_usd is None) == (answer.cost_source is CostSource.UNKNOWN) == (not told)
     if answer.cost_usd is None:
-        assert (promised, told) == (False, [])
-        finds(Found.NOT_OFFERED, "it tells no money")
+        assert not promised
+        finds(Found.NOT_OFFERED, "it tells no money, and its model is not in the price table")
         return
     assert answer.cost_usd > 0
-    assert {event.source for event in told} == {CostSource.REPORTED}
-    if promised:
+    if answer.cost_source is not CostSource.REPORTED:
+        assert not promised
+        finds(Found.DIFFERS, f"{answer.cost_source.value} from its tokens, by the price table")
+    elif promised:
         finds()
     else:
         finds(Found.DIFFERS, "told, though ACP cannot promise it")
