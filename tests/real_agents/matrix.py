@@ -59,7 +59,7 @@ class Matrix(Struct, frozen=True, kw_only=True):
 
 def page(matrix: Matrix) -> str:
     """The matrix as Markdown."""
-    notes = _numbered(cell.note for cell in matrix.all_cells())
+    notes = _numbered(_entry(cell) for cell in matrix.all_cells() if cell.note)
     agents = list(matrix.versions)
     lines = [
         HEAD,
@@ -72,7 +72,7 @@ def page(matrix: Matrix) -> str:
         lines.append(_row(ability.value, [_shown(cell, notes) for cell in cells]))
     lines += [_row(f"{words}, s", _times(matrix, key)) for key, words in TIMES.items()]
     lines += ["", f"Network of this run: {matrix.network}. Times are single measurements.", ""]
-    lines += [f"{number}. {note}" for note, number in notes.items()]
+    lines += [f"{number}. {entry}" for entry, number in notes.items()]
     return "\n".join([*lines, ""])
 
 
@@ -91,13 +91,18 @@ def differences(old: Matrix, new: Matrix) -> list[str]:
     return lines
 
 
-def _numbered(notes: Iterable[str]) -> dict[str, int]:
-    return {note: at for at, note in enumerate(dict.fromkeys(filter(None, notes)), 1)}
+def _entry(cell: Cell) -> str:
+    """A note as it is listed: with its row, for it stands far from it."""
+    return f"*{cell.ability.value}*: {cell.note}"
+
+
+def _numbered(entries: Iterable[str]) -> dict[str, int]:
+    return {entry: at for at, entry in enumerate(dict.fromkeys(entries), 1)}
 
 
 def _shown(cell: Cell, notes: Mapping[str, int]) -> str:
     mark = MARKS[cell.found]
-    return f"{mark} [{notes[cell.note]}]" if cell.note else mark
+    return f"{mark} [{notes[_entry(cell)]}]" if cell.note else mark
 
 
 def _times(matrix: Matrix, key: str) -> list[str]:

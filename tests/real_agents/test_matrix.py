@@ -27,7 +27,7 @@ def recorded() -> Matrix:
 def test_a_cell_shows_what_was_found_and_its_note() -> None:
     shown = page(matrix(Found.DIFFERS, "in one piece"))
     assert "| text, streamed | ◐ [1] |" in shown
-    assert "1. in one piece" in shown
+    assert "1. *text, streamed*: in one piece" in shown
     assert "| start-up, s | 1.23 |" in shown
 
 
