@@ -174,7 +174,7 @@ async def test_a_crash_loop_gives_up_with_the_reason_and_every_prompt_has_an_end
         bert = await runtime.start("embedded", "bert", **home.options())
         async with aria.events(capacity=10_000) as events, aria.turn(script(GO, WAIT)) as turn:
             await until(turn, TextEvent)
-            async with aria.turn("waits") as waiting:
+            async with aria.turn(script(WAIT)) as waiting:
                 for _ in range(3):
                     await home.kill_when_ready(aria)
                 with pytest.raises(AvatarDown, match="SIGKILL"):
