@@ -23,10 +23,10 @@ class Census:
     def __init__(self) -> None:
         self.seen: set[tuple[int, int]] = set()
 
-    def look(self) -> None:
-        """Remember who is there now."""
+    def look(self, top: int = 0) -> None:
+        """Remember who is there now: below this process, or this other one and all below it."""
         everybody = processes()
-        family = {os.getpid()}
+        family = {top or os.getpid()}
         size = 0
         while size != len(family):
             size = len(family)

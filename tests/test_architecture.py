@@ -13,7 +13,7 @@ import sys
 import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeGuard
 
@@ -182,8 +182,13 @@ def is_within(module: str, folder: str) -> bool:
     return module == folder or module.startswith(f"{folder}.")
 
 
-def imports(source: Source, modules: frozenset[str]) -> Iterator[Import]:
+@cache
+def imports(source: Source, modules: frozenset[str]) -> tuple[Import, ...]:
     """Every module that the source imports, wherever in it; `modules` are those of this project."""
+    return tuple(found_imports(source, modules))
+
+
+def found_imports(source: Source, modules: frozenset[str]) -> Iterator[Import]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             yield from (Import(node.lineno, alias.name) for alias in node.names)

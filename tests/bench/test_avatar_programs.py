@@ -36,6 +36,7 @@ from bench.agents.program import Part
 from bench.contest import Scale
 from bench.interrupt_interleavings import Tally, Watch
 from bench.measure import Spread
+from tests.thorough import for_conformance
 
 PARTS: dict[str, list[Part]] = {
     "bench.crossing": crossing.PARTS,
@@ -76,6 +77,7 @@ def figure_of(
     )
 
 
+@for_conformance
 @pytest.mark.parametrize("name", SHORT)
 def test_quick_run_gives_one_json_object_per_figure_and_keeps_its_promises(name: str) -> None:
     part, wanted = SHORT[name]

@@ -1,6 +1,5 @@
 """The agents of the conformance suite: each a dialect of the embedded agent, and what it lacks."""
 
-import os
 from collections.abc import Mapping
 from enum import Enum
 
@@ -8,6 +7,7 @@ import pytest
 from msgspec import Struct
 
 from avatar_actors import Continuity
+from tests.thorough import IS_THOROUGH
 
 
 class Trait(Enum):
@@ -100,7 +100,7 @@ DIALECTS = (
 
 # `make test` runs one dialect per wire, `make conformance` all of them.
 BRIEF = {"acp", "gemini-headless", "claude"}
-PLAYED = [each for each in DIALECTS if each.name in BRIEF or "ALL_DIALECTS" in os.environ]
+PLAYED = [each for each in DIALECTS if each.name in BRIEF or IS_THOROUGH]
 
 
 def dialects_with(*needed: Trait) -> list[Dialect]:

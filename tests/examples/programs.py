@@ -82,7 +82,7 @@ def shown(process: subprocess.Popen[str], size: int) -> str:
 def ended_by(process: subprocess.Popen[str], number: signal.Signals) -> int:
     """Its exit code after this signal; nothing of what it had started is left."""
     census = Census()
-    census.look()
+    census.look(process.pid)
     process.send_signal(number)
     code = process.wait(PATIENCE)
     assert census.left() == 0

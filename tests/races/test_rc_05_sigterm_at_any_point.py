@@ -11,6 +11,7 @@ from tests.conformance.host_program import EXIT_ON_TERM
 from tests.conformance.hosts import open_host
 from tests.conformance.stage import PATIENCE, Step
 from tests.races.engine_program import DEADLINE
+from tests.thorough import IS_THOROUGH
 
 STEPS: list[Step] = [
     {"say": "working"},
@@ -21,6 +22,8 @@ STEPS: list[Step] = [
 ROUNDS = 10
 AT_ONCE = 5
 SPAN = 0.8
+# Of each style of program: fifty in all.
+POINTS = 25 if IS_THOROUGH else 5
 
 
 async def run_and_end(place: Path, name: str, delay: float) -> None:
@@ -60,7 +63,7 @@ async def test_rc_05_sigterm_at_random_points_ends_an_engine_program(
 ) -> None:
     chance = random.Random(style)
     with trio.fail_after(2 * PATIENCE):
-        for _ in range(25 // AT_ONCE):
+        for _ in range(POINTS // AT_ONCE):
             async with trio.open_nursery() as nursery:
                 for number in range(AT_ONCE):
                     place = tmp_path / str(number)

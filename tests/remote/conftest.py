@@ -12,6 +12,7 @@ import pytest
 
 from tests.processes.census import offspring, open_fds
 from tests.remote.place import TOKEN, Place
+from tests.thorough import for_conformance
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,6 +53,14 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(command, check=True, capture_output=True)
     path.write_text(path.read_text() + path.with_suffix(".crt").read_text())
     return path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make test` has all by WebSocket and turns by HTTP; `make conformance` has all by both."""
+    for item in items:
+        is_here = Path(__file__).parent in item.path.parents
+        if is_here and "http" in item.name and item.path.name != "test_turns.py":
+            item.add_marker(for_conformance)
 
 
 @pytest.fixture(params=["ws", "http"])

@@ -17,6 +17,7 @@ from supervisors._roster import Roster
 from supervisors.policy import RestartBudget
 from tests.supervisors.model.machine import SupervisionMachine
 from tests.supervisors.model.stage import Disagreement
+from tests.thorough import for_conformance
 
 T = TypeVar("T")
 
@@ -172,6 +173,7 @@ BUGS = [
 ]
 
 
+@for_conformance
 @pytest.mark.parametrize("plant", BUGS, ids=lambda plant: plant.__name__)
 def test_planted_bug_is_found(plant: Callable[[], AbstractContextManager[None]]) -> None:
     with plant(), pytest.raises(Disagreement):
