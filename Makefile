@@ -24,7 +24,7 @@ test: .venv/dev ## run all tests
 
 conformance: .venv/dev ## every fault with every dialect and transport; what is too slow for make test
 	@THOROUGH=1 $(RUN) pytest -n 4 tests/conformance tests/races tests/remote tests/bench \
-		tests/supervisors/model
+		tests/supervisors/model tests/examples/test_avatar_demo.py
 
 agents: .venv/dev ## install the real agents for tests, once, outside the checkout; needs node and npm
 	@$(RUN) tests.real_agents.install

@@ -10,6 +10,7 @@ import pytest
 from bench import savina, supervision
 from bench.contest import Bench
 from bench.report import short_name
+from tests.thorough import for_conformance
 
 BENCHES = {"bench.savina": savina.BENCHES, "bench.supervision": supervision.BENCHES}
 PROGRAMS = pytest.mark.parametrize("program", BENCHES)
@@ -31,6 +32,7 @@ def opponents(benches: list[Bench]) -> set[tuple[str, str]]:
 
 
 @PROGRAMS
+@for_conformance
 def test_json_has_one_object_per_figure_and_nothing_else(program: str) -> None:
     done = run(program, "--quick", "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -42,6 +44,7 @@ def test_json_has_one_object_per_figure_and_nothing_else(program: str) -> None:
 
 
 @PROGRAMS
+@for_conformance
 def test_table_has_a_row_per_bench_and_fits_100_columns(program: str) -> None:
     wanted = [short_name(bench) for bench in BENCHES[program][:2]]
     done = run(program, "--quick", "--only", wanted[1], "--only", wanted[0])

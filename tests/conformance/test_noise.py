@@ -11,6 +11,7 @@ from avatar_actors import DiagnosticEvent, Outcome, UnrecognisedEvent, open_avat
 from tests.conformance.dialects import Dialect, Trait, dialect_named, every_dialect
 from tests.conformance.remains import growing_at_most
 from tests.conformance.stage import PATIENCE, Step, on_stage, script, surroundings
+from tests.thorough import for_conformance
 
 MEBIBYTE = 1 << 20
 
@@ -76,6 +77,7 @@ async def test_eight_mebibytes_in_a_line_are_a_text(dialect: Dialect, tmp_path: 
         assert (answer.outcome, len(answer.content)) == (Outcome.COMPLETED, 8 * MEBIBYTE + 2)
 
 
+@for_conformance
 async def test_full_size_just_under_64_mebibytes_pass_and_65_fail_alone(tmp_path: Path) -> None:
     async with on_stage(dialect_named("acp"), tmp_path) as stage:
         answer = await stage.play({"say": "a"}, {"line": 63.5}, {"say": "b"})
@@ -89,6 +91,7 @@ async def test_full_size_just_under_64_mebibytes_pass_and_65_fail_alone(tmp_path
 
 
 @every_dialect()
+@for_conformance
 async def test_time_is_linear_in_the_bytes_of_a_line(dialect: Dialect, tmp_path: Path) -> None:
     async with on_stage(dialect, tmp_path) as stage:
         took: list[float] = []
@@ -115,6 +118,7 @@ async def test_many_tiny_lines_of_garbage_are_survived(dialect: Dialect, tmp_pat
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "ab")
 
 
+@for_conformance
 async def test_full_size_a_million_tiny_lines_cost_the_memory_of_their_text(tmp_path: Path) -> None:
     options = surroundings(dialect_named("acp"), tmp_path)
     with trio.fail_after(PATIENCE):
@@ -133,6 +137,7 @@ async def test_flood_of_stderr_holds_up_nothing(dialect: Dialect, tmp_path: Path
     assert 0 < len(shown) < 1000
 
 
+@for_conformance
 async def test_full_size_100_megabytes_of_stderr_do_not_fill_the_memory(tmp_path: Path) -> None:
     async with on_stage(dialect_named("acp"), tmp_path) as stage:
         with growing_at_most(50 * MEBIBYTE):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from tests.conformance.dialects import PLAYED
 from tests.conformance.host_program import EXIT_ON_TERM
 from tests.conformance.hosts import open_host
 from tests.conformance.stage import PATIENCE, Step
@@ -36,7 +37,7 @@ async def run_and_end(place: Path, name: str, delay: float) -> None:
         assert not host.remains()
 
 
-@pytest.mark.parametrize("name", ["acp", "gemini", "gemini-headless", "codex-acp", "claude"])
+@pytest.mark.parametrize("name", [each.name for each in PLAYED])
 async def test_rc_05_sigterm_at_ten_random_points_leaves_nothing(tmp_path: Path, name: str) -> None:
     chance = random.Random(name)
     with trio.fail_after(PATIENCE):
