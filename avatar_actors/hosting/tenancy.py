@@ -45,12 +45,6 @@ class Tenancy:
         stay = self._stay
         return stay.room if stay is not None else None
 
-    @property
-    def thread(self) -> RuntimeThread | None:
-        """The present runtime's thread."""
-        stay = self._stay
-        return stay.thread if stay is not None else None
-
     def history(self) -> tuple[Message, ...]:
         """What was said in this stay."""
         room = self.room
