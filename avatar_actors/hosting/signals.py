@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import queue
 import signal
+import socket
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from types import FrameType
 from typing import Final, Protocol
 
@@ -19,6 +20,8 @@ from avatar_actors.hosting.bell import Bell
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 # A program that was killed by signal n exits with this and n, as a shell would say it.
 KILLED: Final = 128
+# Seconds between two looks of the shutdown's thread.
+_MOMENT: Final = 0.05
 
 
 class Stoppable(Protocol):
@@ -43,40 +46,69 @@ def stop_on_signals(*engines: Stoppable, deadline: float = 10.0) -> None:
         raise RuntimeError("signals come to the main thread: call stop_on_signals there")
     if trio.lowlevel.in_trio_run():
         raise RuntimeError("in a trio program, use trio.open_signal_receiver and engine.stop()")
-    shutdown = _Shutdown(engines, deadline)
-    for number in SIGNALS:
-        signal.signal(number, shutdown.signalled)
+    _Shutdown(engines, deadline).listen()
 
 
 class _Shutdown:
-    """The handler does next to nothing: it may have interrupted anything, also our own code."""
+    """A thread hears of signals by itself: the main thread may sleep through them.
+
+    A signal wakes the main thread out of a lock or a `select` only if the kernel has just that
+    thread run the C handler. When two come at once, another thread may take both, and Python calls
+    its own handlers whenever the main thread happens to wake up.
+    """
 
     def __init__(self, engines: Sequence[Stoppable], deadline: float) -> None:
         self._engines, self._deadline = engines, deadline
-        self._is_begun = self._is_over = False
+        self._is_over = self._is_told = False
+        self._ear, self._mouth = socket.socketpair()
+        self._mouth.setblocking(False)
         # Made before any signal: in a handler no thread can be started without fear.
-        self._news: queue.SimpleQueue[int] = queue.SimpleQueue()
         threading.Thread(target=self._watch, name="avatar-shutdown", daemon=True).start()
 
-    def signalled(self, number: int, _: FrameType | None) -> None:
-        """The first begins the stop, the one after the stop ends the program, others at once."""
+    def listen(self) -> None:
+        """Be told of signals: by the C handler, or by ours if the host listens there itself."""
+        before = signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
+        if before != -1:
+            signal.set_wakeup_fd(before)
+        for number in SIGNALS:
+            signal.signal(number, self._signalled)
+
+    def _signalled(self, number: int, _: FrameType | None) -> None:
+        """In the main thread, some time after the signal. It may have interrupted anything."""
         if self._is_over:
+            self._is_told = True
             raise SystemExit(KILLED + number)
-        if self._is_begun:
-            os._exit(KILLED + number)
-        self._is_begun = True
-        self._news.put(number)
+        woken = signal.set_wakeup_fd(-1)
+        signal.set_wakeup_fd(woken, warn_on_full_buffer=woken != self._mouth.fileno())
+        if woken != self._mouth.fileno():
+            with suppress(BlockingIOError):
+                self._mouth.send(bytes([number]))
 
     def _watch(self) -> None:
-        number = self._news.get()
+        number = self._next_signal(None)
         end = time.monotonic() + self._deadline
-        for bell in [engine.close_for_good() for engine in self._engines]:
-            bell.hear_sync(max(0.0, end - time.monotonic()))
+        bells = [engine.close_for_good() for engine in self._engines]
+        while not all(bell.is_rung for bell in bells) and time.monotonic() < end:
+            if second := self._next_signal(_MOMENT):
+                os._exit(KILLED + second)
         self._is_over = True
         main = threading.main_thread()
-        if main.ident is not None:
-            signal.pthread_kill(main.ident, number)
-        main.join(max(1.0, end - time.monotonic()))
+        end = max(end, time.monotonic() + 1.0)
+        while main.is_alive() and time.monotonic() < end:
+            if not self._is_told and main.ident is not None:
+                signal.pthread_kill(main.ident, number)
+            main.join(_MOMENT)
         if main.is_alive():
             # It does not listen: in foreign code, or in an `except` that takes everything.
             os._exit(KILLED + number)
+
+    def _next_signal(self, patience: float | None) -> int:
+        """The next of ours; 0 if there is none so long."""
+        self._ear.settimeout(patience)
+        while True:
+            try:
+                [number] = self._ear.recv(1)
+            except TimeoutError:
+                return 0
+            if number in SIGNALS:
+                return number
