@@ -77,33 +77,29 @@ def _contest(
 
 
 def _calls_part(scale: Scale, say: Say) -> Iterator[Figure]:
-    n = CALLS[scale]
-    with home() as path, Native(path) as native:
-        host = engine(path)
-        contestants: dict[str, Callable[[int], float]] = {
-            "native": native.calls,
-            "thread": lambda n: _in_a_thread(host, n),
-            "asyncio": lambda n: asyncio.run(_calls(host, n)),
-            "trio": lambda n: trio.run(_calls, host, n),
-        }
-        samples = _contest(contestants, n, scale, say)
-        host.stop_sync()
-    yield from _against_native("call", samples, n, scale)
+    yield from _four_ways("call", CALLS[scale], scale, say)
 
 
 def _stream_part(scale: Scale, say: Say) -> Iterator[Figure]:
-    n = CHUNKS[scale]
+    yield from _four_ways("chunk", CHUNKS[scale], scale, say)
+
+
+def _four_ways(what: str, n: int, scale: Scale, say: Say) -> Iterator[Figure]:
     with home() as path, Native(path) as native:
         host = engine(path)
+        if what == "call":
+            natively, in_a_thread, in_a_loop = native.calls, _in_a_thread, _calls
+        else:
+            natively, in_a_thread, in_a_loop = native.stream, _stream_in_a_thread, _stream
         contestants: dict[str, Callable[[int], float]] = {
-            "native": native.stream,
-            "thread": lambda n: _stream_in_a_thread(host, n),
-            "asyncio": lambda n: asyncio.run(_stream(host, n)),
-            "trio": lambda n: trio.run(_stream, host, n),
+            "native": natively,
+            "thread": lambda n: in_a_thread(host, n),
+            "asyncio": lambda n: asyncio.run(in_a_loop(host, n)),
+            "trio": lambda n: trio.run(in_a_loop, host, n),
         }
         samples = _contest(contestants, n, scale, say)
         host.stop_sync()
-    yield from _against_native("chunk", samples, n, scale)
+    yield from _against_native(what, samples, n, scale)
 
 
 def _against_native(what: str, samples: Samples, n: int, scale: Scale) -> Iterator[Figure]:

@@ -50,10 +50,8 @@ class HostStream(Generic[T, R]):
         return self
 
     async def __anext__(self) -> T:
-        while not self._here:
-            if self._take():
-                break
-            if self._errand.done.is_rung and not self._take():
+        while not self._take():
+            if self._is_over():
                 if (error := self._error()) is None:
                     raise StopAsyncIteration
                 await self._gone().hear()
@@ -70,10 +68,8 @@ class HostStream(Generic[T, R]):
         return self
 
     def __next__(self) -> T:
-        while not self._here:
-            if self._take():
-                break
-            if self._errand.done.is_rung and not self._take():
+        while not self._take():
+            if self._is_over():
                 if (error := self._error()) is None:
                     raise StopIteration
                 self._gone().hear_sync()
@@ -108,8 +104,13 @@ class HostStream(Generic[T, R]):
             self._errand.cancel()
 
     def _take(self) -> bool:
-        self._here.extend(self._hatch.take() or ())
+        if not self._here:
+            self._here.extend(self._hatch.take() or ())
         return bool(self._here)
+
+    def _is_over(self) -> bool:
+        # In this order: the last batch comes before the end.
+        return self._errand.done.is_rung and not self._take()
 
     def _error(self) -> BaseException | None:
         error = self._errand.error

@@ -77,7 +77,7 @@ class Room:
 
     async def use(self, work: Callable[[Avatar], Awaitable[T]], inside: Inside) -> T:
         """Do something with the avatar, which is started for it if there is none."""
-        return await work(self._avatar or await self.start(inside))
+        return await work(await self._present(inside))
 
     async def look(self, work: Callable[[Avatar], Awaitable[T]], _: Inside) -> T | None:
         """The same, but nothing is started for it."""
@@ -85,7 +85,7 @@ class Room:
 
     async def chat(self, prompt: str, options: PromptOptions, inside: Inside) -> BridgeResponse:
         """The whole answer."""
-        avatar = self._avatar or await self.start(inside)
+        avatar = await self._present(inside)
         response = await avatar.chat(prompt, **options)
         await self._remember(avatar)
         return response
@@ -99,7 +99,7 @@ class Room:
         hatch: Hatch[T],
     ) -> BridgeResponse:
         """The answer as it comes: what `pick` takes of its events."""
-        avatar = self._avatar or await self.start(inside)
+        avatar = await self._present(inside)
         async with avatar.turn(prompt, **options) as turn:
             while events := await turn.take():
                 if picked := pick(events):
@@ -111,10 +111,13 @@ class Room:
         self, kinds: tuple[type[AvatarEvent], ...], inside: Inside, hatch: Hatch[AvatarEvent]
     ) -> None:
         """What happens from now on, to the avatar's end."""
-        avatar = self._avatar or await self.start(inside)
+        avatar = await self._present(inside)
         async with avatar.events(*kinds) as stream:
             while events := await stream.take():
                 await hatch.put(events)
+
+    async def _present(self, inside: Inside) -> Avatar:
+        return self._avatar or await self.start(inside)
 
     async def _remember(self, avatar: Avatar) -> None:
         with suppress(AvatarDown):  # it gave up with this turn, which has its outcome all the same
