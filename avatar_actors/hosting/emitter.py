@@ -38,6 +38,8 @@ class EventEmitter:
         self._registering = threading.Lock()
         self._host_loop: asyncio.AbstractEventLoop | None = None
         self._handler_loop: HandlerLoop | None = None
+        # Told to end by one of its own handlers, which could not wait for it.
+        self._ending: HandlerLoop | None = None
 
     @overload
     def on(
@@ -105,9 +107,13 @@ class EventEmitter:
             self._host_loop = loop
 
     def end_handler_loop(self) -> Bell:
-        """For the engine: end the loop that was made for coroutine handlers, if there is one."""
+        """For the engine: end the loop that was made for coroutine handlers, if there is one.
+
+        The bell rings at its end, also for who asks again; at once for who holds it up.
+        """
         with self._registering:
             loop, self._handler_loop = self._handler_loop, None
+            self._ending = loop = loop or self._ending
         if loop is None:
             return rung()
         loop.stop()

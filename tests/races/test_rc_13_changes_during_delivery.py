@@ -137,3 +137,5 @@ def test_rc_13_handler_that_stops_the_engine_hears_the_end(tmp_path: Path, kind:
     assert stopped.wait(60)
     ear.until(bool)
     assert [type(event) for event in ear.heard] == [TurnEndedEvent]
+    # The handler could not wait for the end of its own loop; who stops again does.
+    engine.stop_sync()
