@@ -71,12 +71,13 @@ LOCK = CUSTOM_COMPILE_COMMAND='make lock' $(RUN) piptools compile --quiet $(UPGR
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
 lock: .venv/dev ## pin exact versions and hashes anew
-	@$(LOCK) --output-file=requirements/runtime.txt pyproject.toml
+	@$(LOCK) --output-file=requirements/runtime.txt --extra=cli --build-deps-for=editable \
+		pyproject.toml
 	@$(LOCK) --output-file=requirements/dev.txt --constraint=requirements/runtime.txt \
 		--extra=dev --build-deps-for=editable pyproject.toml
 
 # --clear: a half-made environment, or one from an older lock, is never built upon.
-.venv/runtime: requirements/runtime.txt
+.venv/runtime: requirements/runtime.txt pyproject.toml
 	@echo "Making .venv (once) ..."
 	@for python in $(PYTHON); do \
 		if $$python -c '$(NEW_ENOUGH)' 2>/dev/null; then exec $$python -m venv --clear .venv; fi; \
@@ -85,10 +86,10 @@ lock: .venv/dev ## pin exact versions and hashes anew
 	echo "Install one (on Debian with its -venv package), or name it: make PYTHON=/path/to/python3" >&2; \
 	exit 1
 	@$(INSTALL) --require-hashes -r requirements/runtime.txt
+	@$(INSTALL) --no-build-isolation --editable .
 	@touch $@
 
-.venv/dev: requirements/dev.txt pyproject.toml .venv/runtime
+.venv/dev: requirements/dev.txt .venv/runtime
 	@echo "Installing the development tools into .venv (once, about a minute) ..."
 	@$(INSTALL) --require-hashes -r requirements/dev.txt
-	@$(INSTALL) --no-build-isolation --editable .
 	@touch $@

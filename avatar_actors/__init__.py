@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from avatar_actors.sessions.listing import SessionListing, SessionSearch
     from avatar_actors.stored_sessions import list_sessions
     from avatar_actors.agent_lookup import AgentFound, find_agent
+    from avatar_actors.readiness import ready_agents
     from avatar_actors.wire.commands import Beginning
     # fmt: on
 
@@ -68,7 +69,7 @@ _ROOMS = (
     "engine_options", "hosting.chat_handle", "hosting.delivery", "hosting.emitter",
     "hosting.host_stream", "hosting.runtime_thread", "hosting.signals", "cancelling",
     "providers.provider", "providers.acp", "config", "metrics.offer", "sessions.listing",
-    "stored_sessions", "agent_lookup", "wire.commands",
+    "stored_sessions", "agent_lookup", "readiness", "wire.commands",
 )  # fmt: skip
 
 # fmt: off
@@ -93,7 +94,7 @@ __all__ = [
     "ToolStatus", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
     "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy", "WireBroken", "__version__",
     "acp_provider", "config_schema", "find_agent", "find_config", "list_sessions", "open_avatar",
-    "open_runtime", "stop_on_signals",
+    "open_runtime", "ready_agents", "stop_on_signals",
 ]
 # fmt: on
 

@@ -25,13 +25,15 @@ __all__ = ["AvatarConfig", "config_schema", "find_config"]
 class AvatarConfig(Struct, frozen=True, kw_only=True):
     """What a configuration says: the chosen provider, and settings for each that there is.
 
-    `source` is the file, empty if none was found. `providers` are the agents of one's own.
+    `source` is the file, empty if none was found; `names_provider`: it, or the environment, chose
+    the provider, which is the embedded one otherwise. `providers` are the agents of one's own.
     `sections` has, for every provider, the keyword arguments of `open_avatar`; `runtime` is those
     of `open_runtime`.
     """
 
     source: str
     provider: str
+    names_provider: bool
     providers: tuple[Provider, ...]
     sections: dict[str, AvatarOptions]
     runtime: RuntimeOptions
@@ -92,6 +94,7 @@ def _made(text: str, source: Source, environ: Mapping[str, str]) -> AvatarConfig
     return AvatarConfig(
         source=source.name,
         provider=loaded.provider,
+        names_provider=loaded.names_provider,
         providers=tuple(loaded.own.values()),
         sections=loaded.sections,
         runtime=loaded.runtime,

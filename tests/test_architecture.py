@@ -112,6 +112,16 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "httpx.*",
         "websockets.*",
     ),
+    # A program for people, made like any host's: of public names.
+    "avatar_actors.cli": (
+        "avatar_actors.cli.*",
+        *PUBLIC,
+        "trio.*",
+        "msgspec.*",
+        "click.*",
+        "rich.*",
+        "prompt_toolkit.*",
+    ),
     # Programs of their own, on the standard library alone.
     "avatar_actors.warden": ("avatar_actors.warden.*",),
     "avatar_actors.embedded": ("avatar_actors", "avatar_actors.embedded.*"),

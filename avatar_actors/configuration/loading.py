@@ -26,6 +26,7 @@ class Loaded(Struct, frozen=True):
     """What a configuration says, translated."""
 
     provider: str
+    names_provider: bool
     own: dict[str, Provider]
     sections: dict[str, AvatarOptions]
     runtime: RuntimeOptions
@@ -56,7 +57,7 @@ def translated(root: Block, environ: Environ) -> Loaded:
     for name in {chosen: 0, **dict.fromkeys(given)}:
         _check(own.get(name) or name, sections[name], given.get(name, _Part(root.spot, [])).at)
     host = [effect for name in HOST_SECTIONS for effect in _effects(parts, name)]
-    return Loaded(chosen, own, sections, runtime_options(host))
+    return Loaded(chosen, "provider" in parts, own, sections, runtime_options(host))
 
 
 def _parts(root: Block, environ: Environ) -> tuple[dict[str, _Part], dict[str, _Part]]:

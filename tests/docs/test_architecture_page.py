@@ -28,6 +28,7 @@ def present(folder: str) -> list[str]:
         "supervisors",
         "avatar_actors",
         "avatar_actors/actors",
+        "avatar_actors/cli",
         "avatar_actors/hosting",
         "avatar_actors/configuration",
         "avatar_actors/metrics",

@@ -1,0 +1,3 @@
+"""The command `avatar`: the reference user interface, on the public names of this package alone."""
+
+__all__: list[str] = []

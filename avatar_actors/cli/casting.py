@@ -1,0 +1,74 @@
+"""Who plays the avatar: the provider and settings that come of options, configuration and PATH."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from avatar_actors import (
+    AvatarConfig,
+    AvatarOptions,
+    Budget,
+    Provider,
+    RuntimeOptions,
+    Timeouts,
+    ready_agents,
+)
+from avatar_actors.cli.options import Wanted
+
+
+class Casting(Struct, frozen=True, kw_only=True):
+    """What to give to `runtime.start` and `open_runtime`, and why this provider."""
+
+    provider: str | Provider
+    options: AvatarOptions
+    runtime: RuntimeOptions
+    why: str
+
+    @property
+    def name(self) -> str:
+        """The provider's name."""
+        return self.provider if isinstance(self.provider, str) else self.provider.name
+
+
+def cast(wanted: Wanted) -> Casting:
+    """Decide; a ConfigError or SettingsError says in one line what cannot work."""
+    config = AvatarConfig.load(wanted.config)
+    name, why = _chosen(wanted, config)
+    provider, options = config.chosen(name)
+    return Casting(
+        provider=provider, options=_with(options, wanted), runtime=config.runtime, why=why
+    )
+
+
+def _chosen(wanted: Wanted, config: AvatarConfig) -> tuple[str, str]:
+    if wanted.provider:
+        return wanted.provider, "as you asked"
+    if config.names_provider:
+        return config.provider, f"as {config.source or '$AVATAR_PROVIDER'} says"
+    for agent in ready_agents():
+        return agent.name, f"the first agent that is ready: {agent.path}"
+    return "embedded", "no other agent is ready; see: avatar health --check-cli"
+
+
+def _with(options: AvatarOptions, wanted: Wanted) -> AvatarOptions:
+    options = options.copy()
+    if wanted.model:
+        options["model"] = wanted.model
+    if wanted.cwd is not None or "working_dir" not in options:
+        options["working_dir"] = wanted.cwd or Path()
+    if wanted.permission is not None:
+        options["permissions"] = wanted.permission
+    if wanted.timeout is not None:
+        timeouts = options.get("timeouts") or Timeouts()
+        options["timeouts"] = msgspec.structs.replace(timeouts, turn=wanted.timeout)
+    if wanted.budget is not None:
+        budget = options.get("budget") or Budget()
+        options["budget"] = msgspec.structs.replace(budget, cost_usd=wanted.budget)
+    if wanted.resume:
+        options["resume"] = wanted.resume
+    if wanted.continue_last:
+        options["continue_last"] = True
+    return options

@@ -1,0 +1,121 @@
+"""The options that every command with an avatar takes, as one frozen value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from msgspec import Struct
+
+from avatar_actors import PermissionMode
+
+R = TypeVar("R")
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What was typed. Empty, None or False: the configuration decides, then the library."""
+
+    provider: str = ""
+    model: str = ""
+    config: Path | None = None
+    cwd: Path | None = None
+    timeout: float | None = None
+    permission: PermissionMode | None = None
+    budget: float | None = None
+    resume: str = ""
+    continue_last: bool = False
+    as_json: bool = False
+    show_thinking: bool = False
+    verbose: int = 0
+
+
+class _Seconds(click.ParamType[float]):
+    name = "seconds"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """A number of seconds above 0, or `none`."""
+        if str(value).lower() in {"none", "inf"}:
+            return math.inf
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = math.nan
+        if not seconds > 0:
+            self.fail(f"{value!r} is no number of seconds above 0; or say none", param, ctx)
+        return seconds
+
+
+_OPTIONS = (
+    click.option(
+        "-p", "--provider", default="", metavar="NAME", help="The agent: see `avatar providers`."
+    ),
+    click.option(
+        "-m", "--model", default="", metavar="NAME", help="The model, as the agent names it."
+    ),
+    click.option(
+        "-c",
+        "--config",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="The configuration; else $AVATAR_CONFIG, ./.avatar.yaml, the user's own.",
+    ),
+    click.option(
+        "-C",
+        "--cwd",
+        metavar="DIR",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        help="The agent's working directory.",
+    ),
+    click.option(
+        "--timeout", type=_Seconds(), metavar="SECONDS", help="The longest that a turn may take."
+    ),
+    click.option(
+        "--permission",
+        type=click.Choice([mode.value for mode in PermissionMode]),
+        help="safe: only looking; ask: you decide; unrestricted: the agent does what it wants.",
+    ),
+    click.option(
+        "--budget",
+        type=click.FloatRange(min=0),
+        metavar="USD",
+        help="The most that this run may cost.",
+    ),
+    click.option("--resume", default="", metavar="ID", help="Go on with a stored session."),
+    click.option(
+        "--continue",
+        "continue_last",
+        is_flag=True,
+        help="Go on with the last session of the directory.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="One event per line, as JSON, on stdout."),
+    click.option(
+        "--show-thinking",
+        is_flag=True,
+        help="The thoughts themselves, not only what they are about.",
+    ),
+    click.option("-v", "--verbose", count=True, help="More of what happens; -vv: of each event."),
+)
+
+
+def avatar_options(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command these options; it gets them as `wanted`, its first argument."""
+
+    @wraps(command)
+    def with_wanted(**arguments: Any) -> R:
+        names = set(Wanted.__struct_fields__)
+        typed = {name: arguments.pop(name) for name in names & set(arguments)}
+        if typed["resume"] and typed["continue_last"]:
+            raise click.UsageError("--resume and --continue exclude each other")
+        if typed["permission"] is not None:
+            typed["permission"] = PermissionMode(typed["permission"])
+        return command(Wanted(**typed), **arguments)
+
+    for option in reversed(_OPTIONS):
+        with_wanted = option(with_wanted)
+    return with_wanted
