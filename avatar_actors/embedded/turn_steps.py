@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MEBIBYTE = 1 << 20
 FLOOD_BLOCK = 1 << 19
+# Seconds between two looks.
+LOOKING = 0.01
 
 
 def say(player: Player, step: Record) -> None:
@@ -99,6 +101,13 @@ def usage(player: Player, step: Record) -> None:
 def wait(player: Player, step: Record) -> None:
     """`wait`: seconds, which a cancel cuts short."""
     player.turn.wait(number_in(step, "wait"))
+
+
+def until(player: Player, step: Record) -> None:
+    """`until`: a path; waits until there is something, which a cancel cuts short."""
+    path = os.path.join(player.turn.session.cwd, text_in(step, "until"))  # noqa: PTH118
+    while not os.path.exists(path):  # noqa: PTH110 - pathlib is slow to import
+        player.turn.wait(LOOKING)
 
 
 def line(player: Player, step: Record) -> None:
@@ -264,6 +273,7 @@ TURN_STEPS: dict[str, Callable[[Player, Record], None]] = {
     "ask": ask,
     "usage": usage,
     "wait": wait,
+    "until": until,
     "line": line,
     "flood": flood,
     "pulse": pulse,

@@ -34,6 +34,7 @@ async def cancelled(agent: Acp, steps: Steps) -> list[Record]:
 
 BUSY: list[Steps] = [
     [{"wait": 60}, {"say": "late"}],
+    [{"until": "never"}, {"say": "late"}],
     [{"tool": "Bash", "seconds": 60}, {"say": "late"}],
     [{"parallel": [{"tool": "Bash", "seconds": 60}, {"tool": "Bash", "seconds": 60}]}],
     [{"pulse": {"every": 0.001, "count": 60000}}],

@@ -11,6 +11,7 @@ from tests.embedded.driver import (
     Steps,
     answers,
     is_request,
+    is_update,
     open_acp,
     open_session,
     script,
@@ -80,6 +81,15 @@ async def test_parallel_tools_all_begin_before_one_ends(place: Place) -> None:
         shown = updates(await agent.prompt([{"parallel": tools}]))
         assert [each["sessionUpdate"] for each in shown[:3]] == ["tool_call"] * 3
         assert {each["toolCallId"] for each in shown[3:]} == {"t0", "t1", "t2"}
+
+
+async def test_until_waits_for_whoever_looks_on(place: Place) -> None:
+    async with open_session(place) as agent:
+        request = await agent.begin([{"say": "before "}, {"until": "gate"}, {"say": "after"}])
+        before = await agent.until(is_update("agent_message_chunk"))
+        (place.cwd / "gate").touch()
+        after = await agent.until(answers(request))
+        assert (text_of(before), text_of(after)) == ("before ", "after")
 
 
 async def test_a_flood_has_every_chunk(place: Place) -> None:
