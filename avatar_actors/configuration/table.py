@@ -16,8 +16,8 @@ LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 def _is_format(text: str) -> bool:
     try:
-        logging.Formatter(text)
-    except ValueError:
+        logging.Formatter(text).format(logging.makeLogRecord({}))
+    except (ValueError, KeyError, TypeError):
         return False
     return True
 

@@ -44,6 +44,7 @@ def one_line_or_settings(text: str) -> None:
 @given(st.text(st.characters(codec="utf-8")) | st.text(string.printable))
 @example("\x850")
 @example("a: |\r\r\n\tb")
+@example("logging: {format: '%(levelname)s %:(message)s'}")
 def test_any_text_is_a_configuration_or_one_line(text: str) -> None:
     one_line_or_settings(text)
 
