@@ -1,8 +1,19 @@
-"""What holds for all tests: they start with the signals of a terminal, wherever they are run."""
+"""What holds for all tests: the signals of a terminal, and properties with the same examples.
 
+`SEARCH=1 make test` looks for examples that nobody has seen; what it finds becomes an `@example`.
+"""
+
+import os
 import signal
 
+import hypothesis
 import pytest
+
+# A deadline would judge the machine, and new examples in each run would fail whoever comes along.
+hypothesis.settings.register_profile(
+    "repeatable", deadline=None, derandomize="SEARCH" not in os.environ
+)
+hypothesis.settings.load_profile("repeatable")
 
 
 @pytest.hookimpl(tryfirst=True)
