@@ -9,11 +9,20 @@ import signal
 import hypothesis
 import pytest
 
+from tests.thorough import IS_THOROUGH
+
 # A deadline would judge the machine, and new examples in each run would fail whoever comes along.
 hypothesis.settings.register_profile(
     "repeatable", deadline=None, derandomize="SEARCH" not in os.environ
 )
 hypothesis.settings.load_profile("repeatable")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is for `make conformance` is skipped elsewhere; there nothing else is selected."""
+    for item in items:
+        if "conformance" in item.keywords and not IS_THOROUGH:
+            item.add_marker(pytest.mark.skip(reason="`make conformance` runs it"))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -7,7 +7,7 @@ import pytest
 from msgspec import Struct
 
 from avatar_actors import Continuity
-from tests.thorough import IS_THOROUGH
+from tests.thorough import for_conformance
 
 
 class Trait(Enum):
@@ -98,19 +98,21 @@ DIALECTS = (
 )
 
 
-# `make test` runs the two that most avatars speak, `make conformance` all of them.
+# `make test` runs the two that most avatars speak, `make conformance` the others.
 BRIEF = {"acp", "claude"}
-PLAYED = [each for each in DIALECTS if each.name in BRIEF or IS_THOROUGH]
 
 
 def dialects_with(*needed: Trait) -> list[Dialect]:
-    return [dialect for dialect in PLAYED if not any(trait in dialect.lacks for trait in needed)]
+    return [dialect for dialect in DIALECTS if not any(trait in dialect.lacks for trait in needed)]
 
 
 def every_dialect(*needed: Trait) -> pytest.MarkDecorator:
     """Run the test with each agent to which its fault can happen."""
-    able = dialects_with(*needed)
-    return pytest.mark.parametrize("dialect", able, ids=[dialect.name for dialect in able])
+    each = [
+        pytest.param(one, id=one.name, marks=[] if one.name in BRIEF else [for_conformance])
+        for one in dialects_with(*needed)
+    ]
+    return pytest.mark.parametrize("dialect", each)
 
 
 def dialect_named(name: str) -> Dialect:

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import trio
 
-from tests.conformance.dialects import PLAYED
+from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.host_program import EXIT_ON_TERM
 from tests.conformance.hosts import open_host
 from tests.conformance.stage import PATIENCE, Step
 from tests.races.engine_program import DEADLINE
-from tests.thorough import IS_THOROUGH
+from tests.thorough import IS_THOROUGH, longer_in_conformance
 
 STEPS: list[Step] = [
     {"say": "working"},
@@ -37,8 +37,11 @@ async def run_and_end(place: Path, name: str, delay: float) -> None:
         assert not host.remains()
 
 
-@pytest.mark.parametrize("name", [each.name for each in PLAYED])
-async def test_rc_05_sigterm_at_ten_random_points_leaves_nothing(tmp_path: Path, name: str) -> None:
+@every_dialect()
+async def test_rc_05_sigterm_at_ten_random_points_leaves_nothing(
+    tmp_path: Path, dialect: Dialect
+) -> None:
+    name = dialect.name
     chance = random.Random(name)
     with trio.fail_after(PATIENCE):
         for _ in range(ROUNDS // AT_ONCE):
@@ -58,6 +61,7 @@ async def run_and_signal(place: Path, style: str, delay: float) -> None:
         assert not host.remains()
 
 
+@longer_in_conformance
 @pytest.mark.parametrize("style", ["sync", "asyncio"])
 async def test_rc_05_sigterm_at_random_points_ends_an_engine_program(
     tmp_path: Path, style: str

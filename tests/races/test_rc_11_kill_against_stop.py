@@ -10,7 +10,7 @@ import trio
 from avatar_actors import Outcome, Runtime, open_runtime
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.stage import PATIENCE, script, surroundings, witnessed
-from tests.thorough import IS_THOROUGH
+from tests.thorough import IS_THOROUGH, longer_in_conformance
 
 # Milliseconds from the kill to the stop, each of them once; `make test` takes every fifth.
 SPAN = 200
@@ -33,6 +33,7 @@ async def kill_then_stop(runtime: Runtime, dialect: Dialect, place: Path, delay:
     assert avatar.is_down
 
 
+@longer_in_conformance
 @every_dialect()
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_rc_11_stop_after_a_kill_is_the_last_word_at_any_distance(

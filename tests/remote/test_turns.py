@@ -17,6 +17,7 @@ from supervisors.testing import freeze
 from tests.remote.place import GO, TOKEN, WAIT, Place, play
 from tests.remote.wireline import open_wireline
 from tests.runtime.home import all_of, until
+from tests.thorough import for_conformance
 
 
 async def test_text_thoughts_and_tools_come_as_events(place: Place) -> None:
@@ -77,6 +78,7 @@ async def test_what_is_not_ascii_arrives_as_it_was_sent(place: Place) -> None:
         assert (await aria.chat(play({"say": words}))).content == words
 
 
+@for_conformance
 async def test_an_agent_waits_for_a_session_that_does_not_listen(place: Place) -> None:
     # Of which the tracker's mailbox may hold 16 MiB, and the sockets on the way some.
     size = 8192 * 6000

@@ -30,8 +30,9 @@ from avatar_actors import (
 from supervisors.testing import freeze
 from tests.processes.census import eventually, offspring
 from tests.runtime.home import Home, script, until
+from tests.thorough import for_conformance
 
-DIALECTS = ["acp", "claude", "gemini"]
+DIALECTS = ["acp", "claude", pytest.param("gemini", marks=for_conformance)]
 GO: dict[str, Any] = {"say": "go"}
 WAIT: dict[str, Any] = {"wait": 60}
 BUSY: list[list[dict[str, Any]]] = [

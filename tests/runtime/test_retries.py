@@ -18,10 +18,11 @@ from avatar_actors import (
     TurnEndedEvent,
 )
 from tests.runtime.home import PATIENCE, Home, all_of, script, until
+from tests.thorough import for_conformance
 
 REFUSED = {"error": {"code": 429, "message": "slow down: rate limit"}}
 QUICK = Retry(max_attempts=3, backoff_base=0.01)
-DIALECTS = ["acp", "claude", "gemini"]
+DIALECTS = ["acp", "claude", pytest.param("gemini", marks=for_conformance)]
 
 
 def refused_first(home: Home, times: int, *then: dict[str, Any]) -> str:

@@ -19,9 +19,10 @@ from avatar_actors import (
 )
 from avatar_actors.providers.embedded import embedded_provider
 from tests.runtime.home import Home, script, until
+from tests.thorough import for_conformance
 
 FORKING = ["acp", "claude"]
-DIALECTS = [*FORKING, "gemini"]
+DIALECTS = [*FORKING, pytest.param("gemini", marks=for_conformance)]
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
 

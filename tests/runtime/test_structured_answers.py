@@ -14,6 +14,7 @@ from avatar_actors import (
     WhileBusy,
 )
 from tests.runtime.home import Home, script, until
+from tests.thorough import for_conformance
 
 PERSON: dict[str, Any] = {
     "type": "object",
@@ -21,7 +22,7 @@ PERSON: dict[str, Any] = {
     "required": ["name", "n"],
 }
 BOB = {"name": "bob", "n": 3}
-DIALECTS = ["acp", "claude", "gemini"]
+DIALECTS = ["acp", "claude", pytest.param("gemini", marks=for_conformance)]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
