@@ -29,6 +29,7 @@ def present(folder: str) -> list[str]:
         "avatar_actors",
         "avatar_actors/actors",
         "avatar_actors/cli",
+        "avatar_actors/cli/display",
         "avatar_actors/hosting",
         "avatar_actors/configuration",
         "avatar_actors/metrics",
