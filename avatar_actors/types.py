@@ -253,6 +253,7 @@ class ProviderCapabilities(Struct, frozen=True, kw_only=True):
     steering: bool = False
     mcp_supported: bool = False
     tool_policy_granularity: str = "tool"
+    editable_input: bool = False
     attachments: tuple[str, ...] = ()
     models: tuple[Choice, ...] = ()
     modes: tuple[Choice, ...] = ()

@@ -98,6 +98,7 @@ def capabilities_of(answer: JsonObject) -> ProviderCapabilities:
         steering=True,
         mcp_supported=True,
         tool_policy_granularity="arguments",
+        editable_input=True,
         attachments=ATTACHMENTS,
         models=tuple(Choice(text_at(one, "value"), text_at(one, "displayName")) for one in models),
         modes=tuple(Choice(mode) for mode in MODES),

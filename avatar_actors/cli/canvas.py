@@ -1,0 +1,106 @@
+"""The part of the terminal that is painted: what the painter makes, brought there in order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+import trio
+
+from avatar_actors.cli.display import Display, Painter, Style
+from avatar_actors.cli.keys import Keyboard
+from avatar_actors.cli.outlet import Outlet
+
+_USUAL = os.terminal_size((80, 24))
+
+
+class _Sheet:
+    """Where the painter paints: bytes that wait for the terminal, which may be slow or stopped."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._data = bytearray()
+
+    def write(self, data: bytes, /) -> int:
+        """All of it is taken."""
+        self._data += data
+        return len(data)
+
+    def fileno(self) -> int:
+        """The terminal's."""
+        return self._descriptor
+
+    def take(self) -> bytes:
+        """What was painted since the last time."""
+        data = bytes(self._data)
+        self._data.clear()
+        return data
+
+
+class Canvas:
+    """The picture and the keyboard go together: both are ours, or both are given back."""
+
+    def __init__(self, style: Style, descriptor: int, keyboard: Keyboard) -> None:
+        self.display = Display(style)
+        self.is_away = False
+        self._descriptor, self._keyboard = descriptor, keyboard
+        self._sheet = _Sheet(descriptor)
+        self._outlet = Outlet(descriptor)
+        self._painter = Painter(self._sheet, self._size)
+        self._turn_to_paint = trio.Lock()
+        self._shown = ""
+
+    @property
+    def shown_ask(self) -> str:
+        """The request that a person has before their eyes: only that can be answered."""
+        return self._shown
+
+    async def paint(self) -> None:
+        """Show what there is now; in the background the terminal is the shell's."""
+        async with self._turn_to_paint:
+            if self._keyboard.is_ours:
+                self._keyboard.hold()
+                await self._paint()
+
+    async def finish(self) -> None:
+        """Show the last of it, wherever we are."""
+        async with self._turn_to_paint:
+            self.display.flush()
+            await self._paint()
+
+    async def _paint(self) -> None:
+        width, height = self._size()
+        finished = self.display.finished(width)
+        frame = self.display.frame(width, height, trio.current_time())
+        self._painter.paint(finished, frame)
+        asks = self.display.asks
+        await self._outlet.write(self._sheet.take())
+        self._shown = asks[0].request_id if asks else ""
+
+    @asynccontextmanager
+    async def away(self) -> AsyncGenerator[None]:
+        """Somebody else has the terminal for the length of the block."""
+        async with self._turn_to_paint:
+            self._painter.paint((), ())
+            self.restore()
+            self.is_away = True
+            try:
+                yield
+            finally:
+                self.is_away = False
+
+    def restore(self) -> None:
+        """The cursor and the modes are as they were, at once: also in the midst of a picture."""
+        self._painter.close()
+        # A terminal that is gone, or full, can wait.
+        with suppress(OSError):
+            os.write(self._descriptor, self._sheet.take())
+        self._keyboard.release()
+
+    def _size(self) -> os.terminal_size:
+        try:
+            size = os.get_terminal_size(self._descriptor)
+        except OSError:
+            return _USUAL
+        return size if size.columns and size.lines else _USUAL
