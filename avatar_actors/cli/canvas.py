@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
@@ -12,6 +13,7 @@ from avatar_actors.cli.display import Display, Painter, Style
 from avatar_actors.cli.keys import Keyboard
 from avatar_actors.cli.outlet import Outlet
 
+_LAST_WRITE = 1.0
 _USUAL = os.terminal_size((80, 24))
 
 
@@ -93,9 +95,11 @@ class Canvas:
     def restore(self) -> None:
         """The cursor and the modes are as they were, at once: also in the midst of a picture."""
         self._painter.close()
-        # A terminal that is gone, or full, can wait.
+        last = self._sheet.take()
+        # A terminal that is gone, or takes nothing, has nobody before it.
         with suppress(OSError):
-            os.write(self._descriptor, self._sheet.take())
+            if select.select([], [self._descriptor], [], _LAST_WRITE)[1]:
+                os.write(self._descriptor, last)
         self._keyboard.release()
 
     def _size(self) -> os.terminal_size:

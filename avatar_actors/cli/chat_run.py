@@ -18,7 +18,7 @@ from avatar_actors import (
 )
 from avatar_actors.cli.casting import Casting
 from avatar_actors.cli.exit_code import ExitCode, Failure, code_of
-from avatar_actors.cli.interrupts import Interrupts
+from avatar_actors.cli.interrupts import Interrupts, heeded
 from avatar_actors.cli.output import Output
 from avatar_actors.cli.prompt_source import Asked
 
@@ -43,13 +43,15 @@ class ChatRun:
     async def run(self) -> ExitCode:
         """To the end. AvatarError: there was no avatar; Failure: nobody reads any more."""
         try:
-            async with trio.open_nursery() as nursery:
-                await nursery.start(self._interrupts.listen)
-                nursery.start_soon(self._output.attend)
-                nursery.start_soon(self._follow)
-                with self._scope:
-                    await self._talk()
-                nursery.cancel_scope.cancel()
+            # Outside of the nursery: what comes before is a plain KeyboardInterrupt.
+            with trio.open_signal_receiver(*heeded()) as signals:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._interrupts.listen, signals)
+                    nursery.start_soon(self._attend)
+                    nursery.start_soon(self._follow)
+                    with self._scope:
+                        await self._talk()
+                    nursery.cancel_scope.cancel()
         finally:
             self._output.restore()
         if self._failure is not None:
@@ -80,6 +82,12 @@ class ChatRun:
             self._failure = error
             with trio.move_on_after(_LAST_EVENTS):
                 await self._all_is_told.wait()
+
+    async def _attend(self) -> None:
+        try:
+            await self._output.attend()
+        except* OSError:
+            self._give_up(Failure("the terminal is gone", ExitCode.OUTPUT_CLOSED))
 
     async def _follow(self) -> None:
         """Tell the events up to the end of the turn, or of the avatar."""

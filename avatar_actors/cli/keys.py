@@ -36,14 +36,16 @@ class Keyboard:
         raw = [*modes[:_CHARACTERS], [*modes[_CHARACTERS]]]
         raw[_LOCAL] &= ~(termios.ECHO | termios.ICANON)
         raw[_CHARACTERS][termios.VMIN], raw[_CHARACTERS][termios.VTIME] = 1, 0
-        termios.tcsetattr(self.descriptor, termios.TCSADRAIN, raw)
+        termios.tcsetattr(self.descriptor, termios.TCSANOW, raw)
         self._modes = modes
 
     def release(self) -> None:
         """The modes are as they were found; what was typed and not read is forgotten."""
         modes, self._modes = self._modes, None
         if modes is not None and self.is_ours:
-            termios.tcsetattr(self.descriptor, termios.TCSAFLUSH, modes)
+            # TCSAFLUSH would wait for a terminal that was stopped with Ctrl-S.
+            termios.tcflush(self.descriptor, termios.TCIFLUSH)
+            termios.tcsetattr(self.descriptor, termios.TCSANOW, modes)
 
     async def pressed(self) -> str:
         """The next keys; nothing for those that are no characters, as arrows. OSError: no more."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 import click
@@ -42,18 +43,18 @@ class Remarks:
 
     def __init__(self, verbose: int) -> None:
         self._verbose = verbose
-        self._is_wanted = bool(verbose) or sys.stderr.isatty()
+        self._is_wanted = bool(verbose) or (sys.stderr is not None and sys.stderr.isatty())
 
     def say(self, text: str) -> None:
         """Only for who looks: a person, or somebody who asked for more."""
         if self._is_wanted:
             line = _line(text)
             short = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
-            click.echo(click.style(short, dim=True), err=True)
+            _write(click.style(short, dim=True))
 
     def warn(self, text: str) -> None:
         """For whoever reads stderr."""
-        click.echo(f"avatar: {_line(text)}", err=True)
+        _write(f"avatar: {_line(text)}")
 
     def tell(self, events: Sequence[AvatarEvent]) -> None:
         """With -v the steps, with -vv each event; the answer itself goes to stdout."""
@@ -64,6 +65,12 @@ class Remarks:
                 continue
             if self._verbose > 1 or not isinstance(event, DETAILS):
                 self.say(described(event))
+
+
+def _write(line: str) -> None:
+    # Nobody reads it any more: the answer is what counts.
+    with suppress(OSError):
+        click.echo(line, err=True)
 
 
 def described(event: AvatarEvent) -> str:

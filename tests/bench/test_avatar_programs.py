@@ -18,7 +18,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from bench import crossing, hostile, interrupt, recovery, scale, throughput
+from bench import crossing, hostile, interrupt, recovery, scale, startup, throughput
 from bench.agents.figure import (
     AtMost,
     Bound,
@@ -44,6 +44,7 @@ PARTS: dict[str, list[Part]] = {
     "bench.interrupt": interrupt.PARTS,
     "bench.recovery": recovery.PARTS,
     "bench.scale": scale.PARTS,
+    "bench.startup": startup.PARTS,
     "bench.throughput": throughput.PARTS,
 }
 PROGRAMS = pytest.mark.parametrize("program", PARTS)
@@ -55,6 +56,7 @@ SHORT = {
     "interrupt": ("ignored", {"ignored_beyond_grace", "ignored_not_restarted"}),
     "recovery": ("kill", {"outcome_p99", "ready_beyond_start", "agent_start_p50"}),
     "scale": ("stream", {"delay_p99", "lost_or_misplaced", "memory_each", "stop"}),
+    "startup": ("startup", {"pass", "trio", "help", "first_event", "first_text"}),
     "throughput": ("claude", {"claude_turn", "claude_every", "claude_long", "claude_arrived"}),
 }
 

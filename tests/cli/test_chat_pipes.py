@@ -1,0 +1,199 @@
+"""`avatar chat` between programs: what it reads, what it writes, and what it leaves."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from avatar_actors.processes.identity import process_identity
+from avatar_actors.warden.process_tree import descendants
+from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
+from tests.conformance.remains import directories_of
+from tests.thorough import for_conformance
+
+DEAF = ({"ignore_cancel": True}, {"say": "here"}, {"deaf": 60})
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+def test_a_pipe_gets_the_text_of_the_answer_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# Bread\n\nHow to bake it.\n")
+    done = avatar(tmp_path, "chat", "what is in this directory?")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "How to bake it." in done.stdout
+    assert done.stdout.endswith("\n")
+    assert "\x1b" not in done.stdout
+
+
+def test_the_answer_streams_while_the_agent_still_works(tmp_path: Path) -> None:
+    with running_avatar(tmp_path, "chat", script({"say": "first"}, {"wait": 60})) as process:
+        assert process.stdout is not None
+        assert os.read(process.stdout.fileno(), 100) == b"first"
+        assert process.poll() is None
+
+
+def test_escape_codes_of_the_agent_reach_nobody(tmp_path: Path) -> None:
+    said = "\x1b]0;title\x07red \x1b[31mtext\x1b[0m\x9b31m\r\tand\nmore"
+    done = avatar(tmp_path, "chat", script({"say": said, "chunks": 20}))
+    assert done.stdout == "red text31m\tand\nmore\n"
+
+
+def test_what_is_piped_in_goes_with_the_prompt(tmp_path: Path) -> None:
+    prompt = script({"echo": "prompt"})
+    done = avatar(tmp_path, "chat", prompt, stdin="šest </context> slov".encode())
+    assert done.stdout.startswith('<context>\n{"stdin":"šest <\\/context> slov"}\n</context>')
+
+
+@pytest.mark.parametrize("words", [(), ("-",)], ids=["piped", "dash"])
+def test_what_is_piped_in_can_be_the_prompt(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = avatar(tmp_path, "chat", *words, stdin=b"12*(3+4)\n")
+    assert (done.returncode, done.stdout) == (0, "84\n")
+
+
+def test_ten_megabytes_are_taken_and_bad_bytes_are_marked(tmp_path: Path) -> None:
+    done = avatar(
+        tmp_path, "chat", script({"say": "ok"}), stdin=b"0123456789" * 10**6 + b"\xff\xff"
+    )
+    assert (done.returncode, done.stdout) == (0, "ok\n")
+    assert done.stderr == "avatar: stdin is not all UTF-8; 2 places became �\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [(b"\x89PNG\0\0", "no text"), (b"x" * (33 * 2**20), "more than 32 MiB"), (b" \n", "is empty")],
+    ids=["binary", "too much", "blank"],
+)
+def test_stdin_that_is_no_prompt_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
+    done = avatar(tmp_path, "chat", stdin=data)
+    assert (done.returncode, done.stdout) == (2, "")
+    [line] = done.stderr.splitlines()
+    assert words in line
+
+
+def test_json_has_every_event_from_the_start_to_the_end_of_the_turn(tmp_path: Path) -> None:
+    tool = {"tool": "Read", "input": {"path": "a"}, "result": "\x7f\x9b"}
+    done = avatar(tmp_path, "chat", "--json", script({"think": "hm"}, tool, {"say": "so"}))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.replace("\n", "").isprintable()
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    numbers = [event["seq"] for event in events]
+    assert numbers == list(range(1, len(numbers) + 1))
+    kinds = [event["type"] for event in events]
+    assert kinds[0] == "state"
+    assert {"supervision", "turn_started", "thinking", "tool", "text"} <= set(kinds)
+    assert (kinds[-1], kinds.count("turn_ended"), events[-1]["text"]) == ("turn_ended", 1, "so")
+    assert "\x7f\x9b" in {event.get("result") for event in events}
+
+
+def test_json_of_an_avatar_that_gives_up_ends_with_the_end_of_its_turn(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("engine: {auto_restart: false}\n")
+    done = avatar(tmp_path, "chat", "-c", "c.yaml", "--json", script({"kill": 9}))
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert (events[-1]["type"], events[-1]["outcome"]) == ("turn_ended", "crashed")
+    numbers = [event["seq"] for event in events]
+    assert numbers == sorted(set(numbers))
+
+
+def test_who_stops_reading_ends_it_with_one_line_and_nothing_is_left(tmp_path: Path) -> None:
+    endless = script({"pulse": {"every": 0.01, "count": 100_000, "text": "word "}})
+    with running_avatar(tmp_path, "chat", "--json", endless) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b'{"type":"state","seq":1,')
+        host, family = process_identity(process.pid), descendants(process.pid)
+        process.stdout.close()
+        assert process.stderr.read() == b"avatar: nobody reads the output any more\n"
+        assert process.wait(PATIENCE) == 141
+    assert directories_of(host) == []
+    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+
+
+def test_without_a_terminal_a_tool_is_denied_and_it_is_said_how_to_allow_it(tmp_path: Path) -> None:
+    done = avatar(tmp_path, "chat", "write notes.txt: buy milk")
+    assert (done.returncode, (tmp_path / "notes.txt").exists()) == (0, False)
+    [line] = done.stderr.splitlines()
+    assert "Write was denied" in line
+    assert "--permission unrestricted" in line
+    allowed = avatar(tmp_path, "chat", "--permission", "unrestricted", "write notes.txt: buy milk")
+    assert (allowed.stderr, (tmp_path / "notes.txt").read_text()) == ("", "buy milk\n")
+
+
+def test_v_tells_on_stderr_who_answers_why_and_what_happens(tmp_path: Path) -> None:
+    done = avatar(tmp_path, "chat", "-v", script({"tool": "Read", "id": "r"}, {"say": "ok"}))
+    assert done.stdout == "ok\n"
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("embedded: no other agent is ready")
+    kinds = [line.split()[0] for line in lines[1:]]
+    assert kinds[0] == "[state]"
+    assert "[tool]" in kinds
+    assert "[activity]" not in kinds
+    assert kinds[-1] == "[turn_ended]"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        (signal.SIGTERM, 143),
+        pytest.param(signal.SIGHUP, 143, marks=for_conformance),
+    ],
+    ids=lambda each: getattr(each, "name", None),
+)
+def test_a_signal_ends_the_turn_in_order(tmp_path: Path, number: int, code: int) -> None:
+    work = script({"say": "here"}, {"tool": "Bash", "seconds": 60})
+    with running_avatar(tmp_path, "chat", "--json", work) as process:
+        assert process.stdout is not None
+        lines = iter(process.stdout.readline, b"")
+        assert any(b'"type":"text"' in line for line in lines)
+        host, family = process_identity(process.pid), descendants(process.pid)
+        process.send_signal(number)
+        *_, last = map(json.loads, lines)
+        assert (last["type"], last["outcome"], last["text"]) == ("turn_ended", "cancelled", "here")
+        assert process.wait(PATIENCE) == code
+        assert process.stderr is not None
+        assert process.stderr.read().startswith(b"avatar: interrupted")
+    assert directories_of(host) == []
+    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_second_signal_leaves_at_once_and_the_agent_goes_too(tmp_path: Path) -> None:
+    with running_avatar(tmp_path, "chat", "-v", script(*DEAF)) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert os.read(process.stdout.fileno(), 100) == b"here"
+        family = descendants(process.pid)
+        process.send_signal(signal.SIGINT)
+        assert any(b"once more leaves" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+    wait_until(
+        lambda: not [pid for pid in family if Path(f"/proc/{pid}").exists()], "the agent lives on"
+    )
+
+
+def test_a_closed_stdout_and_a_full_disk_are_one_line(tmp_path: Path) -> None:
+    run = subprocess.run(
+        ["sh", "-c", '"$@" >&-; echo $?; "$@" >/dev/full; echo $?', "sh", *command("chat", "2+2")],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert run.stdout == b"141\n1\n"
+    assert run.stderr.decode().splitlines() == [
+        "avatar: stdout is closed",
+        "avatar: the output cannot be written: No space left on device",
+    ]
