@@ -33,7 +33,7 @@ class Keyboard:
         if self._modes is not None or not self.is_ours:
             return
         modes: list[Any] = termios.tcgetattr(self.descriptor)
-        raw = [*modes[:_CHARACTERS], [*modes[_CHARACTERS]]]
+        raw: list[Any] = [*modes[:_CHARACTERS], [*modes[_CHARACTERS]]]
         raw[_LOCAL] &= ~(termios.ECHO | termios.ICANON)
         raw[_CHARACTERS][termios.VMIN], raw[_CHARACTERS][termios.VTIME] = 1, 0
         termios.tcsetattr(self.descriptor, termios.TCSANOW, raw)

@@ -28,18 +28,39 @@ CTRL_C, CTRL_Z, ENTER = "\x03", "\x1a", "\r"
 HISTORY = 10_000
 
 
+class Scroll(pyte.HistoryScreen):
+    """A screen whose lines go up into the history when it gets lower, as they do in a window."""
+
+    def resize(self, lines: int | None = None, columns: int | None = None) -> None:
+        rows, columns = lines or self.lines, columns or self.columns
+        over = max(0, self.cursor.y + 1 - rows)
+        self.history.top.extend(self.buffer[y] for y in range(over))
+        for y in range(self.lines):
+            self.buffer[y] = self.buffer[y + over]
+            for x in [x for x in self.buffer[y] if x >= columns]:
+                del self.buffer[y][x]
+        self.cursor.y -= over
+        self.cursor.x = min(self.cursor.x, columns - 1)
+        self.lines, self.columns = rows, columns
+        self.dirty.update(range(rows))
+        self.set_margins()
+
+
 class Terminal:
     """A program in a terminal of its own. All waiting has the same generous limit."""
 
     def __init__(
-        self, master: int, process: "subprocess.Popen[bytes]", size: tuple[int, int]
+        self,
+        ends: tuple[int, int],
+        process: "subprocess.Popen[bytes]",
+        size: tuple[int, int],
     ) -> None:
         self.pid = process.pid
         self.written = b""
-        self._master, self._process = master, process
-        self._screen = pyte.HistoryScreen(*size, history=HISTORY, ratio=0.5)
+        (self._master, self._slave), self._process = ends, process
+        self._screen = Scroll(*size, history=HISTORY, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
-        self._modes = termios.tcgetattr(master)
+        self._modes = termios.tcgetattr(self._master)
 
     @property
     def lines(self) -> list[str]:
@@ -56,6 +77,10 @@ class Terminal:
     def text(self) -> str:
         """All that can be read: scrolled lines, then the screen, down to its last line."""
         return "\n".join([*self.scrolled, *self.lines]).rstrip()
+
+    def says(self, text: str) -> bool:
+        """Whether it can be read, also where a line's end breaks it."""
+        return "".join(text.split()) in "".join(self.text.split())
 
     @property
     def shows_cursor(self) -> bool:
@@ -82,7 +107,12 @@ class Terminal:
         return status.rpartition(")")[2].split()[0] == "T"
 
     def press(self, keys: str) -> None:
+        """As on a keyboard; Ctrl-C and Ctrl-Z become signals."""
         os.write(self._master, keys.encode())
+
+    def wait_until_read(self) -> None:
+        """Until the program has taken all that was pressed."""
+        self.wait_until(lambda: not _unread(self._slave), "reader of the keys")
 
     def send(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
@@ -123,6 +153,11 @@ class Terminal:
         return True
 
 
+def _unread(terminal: int) -> int:
+    [count] = struct.unpack("i", fcntl.ioctl(terminal, termios.FIONREAD, b"\0" * 4))
+    return int(count)
+
+
 def set_size(terminal: int, columns: int, rows: int) -> None:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
@@ -149,7 +184,7 @@ def avatar_in_terminal(
         start_new_session=True,
     )
     try:
-        yield Terminal(master, process, size)
+        yield Terminal((master, slave), process, size)
     finally:
         process.kill()
         process.wait()
