@@ -49,7 +49,7 @@ def chat(wanted: Wanted, prompt: tuple[str, ...]) -> int:
     output = _output(wanted, casting, remarks)
     run = ChatRun(question, casting, output)
     code = trio.run(run.run)
-    if run.ended is not None and (word := last_word(run.ended)):
+    if word := last_word(run.ended) if run.ended is not None else "interrupted":
         remarks.warn(word)
     return code
 

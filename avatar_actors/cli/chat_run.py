@@ -24,6 +24,8 @@ from avatar_actors.cli.prompt_source import Asked
 
 # The last events of a start that failed may take so long to arrive.
 _LAST_EVENTS = 5.0
+# So many events wait for a slow reader of the output before the first of them are merged.
+_CAPACITY = 65_536
 
 
 class ChatRun:
@@ -32,7 +34,7 @@ class ChatRun:
     def __init__(self, asked: Asked, casting: Casting, output: Output) -> None:
         self.ended: TurnEndedEvent | None = None
         self._asked, self._casting, self._output = asked, casting, output
-        self._heard = EventStream()
+        self._heard = EventStream(capacity=_CAPACITY)
         self._told = AvatarEvent()
         self._all_is_told = trio.Event()
         self._turn: Turn | None = None

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
@@ -54,15 +53,15 @@ def avatar(
 
 @contextmanager
 def running_avatar(
-    home: Path, *arguments: str, stdout: int | IO[bytes] = subprocess.PIPE
+    home: Path, *arguments: str, env: Mapping[str, str] | None = None
 ) -> "Generator[subprocess.Popen[bytes]]":
     """In pipes, until the end of the block at the latest."""
     process = subprocess.Popen(
         command(*arguments),
         cwd=home,
-        env=environment(home),
+        env={**environment(home), **(env or {})},
         stdin=subprocess.DEVNULL,
-        stdout=stdout,
+        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )

@@ -167,6 +167,20 @@ def test_a_signal_ends_the_turn_in_order(tmp_path: Path, number: int, code: int)
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
+def test_a_signal_ends_a_start_that_takes_long(tmp_path: Path) -> None:
+    slow = {"AVATAR_EMBEDDED_START": '[{"slow_start": 60}]'}
+    with running_avatar(tmp_path, "chat", "--json", "hello", env=slow) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert b'"warming_up"' in process.stdout.readline()
+        host, family = process_identity(process.pid), descendants(process.pid)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == b"avatar: interrupted\n"
+        assert process.wait(PATIENCE) == 130
+    assert directories_of(host) == []
+    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+
+
 def test_a_second_signal_leaves_at_once_and_the_agent_goes_too(tmp_path: Path) -> None:
     with running_avatar(tmp_path, "chat", "-v", script(*DEAF)) as process:
         assert process.stdout is not None
