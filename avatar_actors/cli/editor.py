@@ -13,22 +13,24 @@ import trio
 from avatar_actors.cli.exit_code import Failure
 
 
-async def edited(given: dict[str, object], terminal: int) -> dict[str, object]:
+async def edited(given: dict[str, object]) -> dict[str, object]:
     """The same as the editor left it; Failure if that is no JSON object, or if it did not run."""
     with tempfile.TemporaryDirectory(prefix="avatar-edit-") as folder:
         path = Path(folder) / "input.json"
         path.write_bytes(msgspec.json.format(msgspec.json.encode(given), indent=2) + b"\n")
-        await _edit(path, terminal)
+        await _edit(path)
         return _read(path)
 
 
-async def _edit(path: Path, terminal: int) -> None:
+async def _edit(path: Path) -> None:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         command = [*shlex.split(editor), str(path)]
-        done = await trio.run_process(
-            command, stdin=terminal, stdout=terminal, stderr=terminal, check=False
-        )
+        # Not our own opening of the terminal, which waits for nobody.
+        with open("/dev/tty", "r+b", buffering=0) as terminal:  # noqa: ASYNC230, PTH123 - it is there
+            done = await trio.run_process(
+                command, stdin=terminal, stdout=terminal, stderr=terminal, check=False
+            )
     except (OSError, ValueError) as error:
         raise Failure(f"the editor {editor!r} cannot be run ({error}); set $EDITOR") from error
     if done.returncode != 0:

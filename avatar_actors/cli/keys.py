@@ -9,6 +9,7 @@ from typing import Any
 import trio
 
 _READ = 1024
+_GLANCE = 0.2
 # Where tcgetattr keeps the modes of input editing, and the special characters.
 _LOCAL, _CHARACTERS = 3, 6
 
@@ -49,16 +50,31 @@ class Keyboard:
 
     async def pressed(self) -> str:
         """The next keys; nothing for those that are no characters, as arrows. OSError: no more."""
-        await trio.lowlevel.wait_readable(self.descriptor)
-        data = os.read(self.descriptor, _READ)
+        data = None
+        while data is None:
+            await trio.lowlevel.wait_readable(self.descriptor)
+            if self.is_ours:
+                data = self._read()
+            else:
+                # These keys are the shell's; who reads them in the background is stopped.
+                await trio.sleep(_GLANCE)
+        return "" if data.startswith(b"\x1b") else data.decode("utf-8", "ignore")
+
+    def _read(self) -> bytes | None:
+        try:
+            data = os.read(self.descriptor, _READ)
+        except BlockingIOError:
+            return None
         if not data:
             raise OSError("the terminal is gone")
-        return "" if data.startswith(b"\x1b") else data.decode("utf-8", "ignore")
+        return data
 
 
 def open_keyboard() -> Keyboard | None:
     """The keyboard of this terminal; None if there is none."""
     try:
-        return Keyboard(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+        # An opening of our own: others that have this terminal can still wait for it.
+        flags = os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK
+        return Keyboard(os.open("/dev/tty", flags))
     except OSError:
         return None

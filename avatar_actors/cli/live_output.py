@@ -11,6 +11,7 @@ import trio
 
 from avatar_actors import Avatar, AvatarEvent, PermissionEvent, TurnEndedEvent
 from avatar_actors.cli.approvals import Approvals, Input
+from avatar_actors.cli.exit_code import Failure
 from avatar_actors.cli.keys import Keyboard
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class LiveOutput:
         self._is_there = trio.Event()
         self._changed = trio.Event()
         self._approvals: Approvals | None = None
+        self._editing = trio.CancelScope()
 
     @property
     def is_away(self) -> bool:
@@ -62,6 +64,7 @@ class LiveOutput:
                 await self._approvals.hear(event)
         self._changed.set()
         if isinstance(events[-1], TurnEndedEvent):
+            self._editing.cancel()
             await canvas.finish()
 
     def warn(self, text: str) -> None:
@@ -114,5 +117,7 @@ class LiveOutput:
         from avatar_actors.cli.editor import edited  # noqa: PLC0415 - few need it
 
         assert self._canvas is not None
-        async with self._canvas.away():
-            return await edited(given, self._keyboard.descriptor)
+        with trio.CancelScope() as self._editing:
+            async with self._canvas.away():
+                return await edited(given)
+        raise Failure("it is too late for that: the turn is over")

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -168,14 +168,18 @@ def avatar_in_terminal(
     *arguments: str,
     size: tuple[int, int] = (80, 24),
     stdin: int | None = None,
+    through: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
 ) -> Generator[Terminal]:
-    """`avatar` with its own home; gone at the end of the block, whatever happens."""
+    """`avatar` with its own home; gone at the end of the block, whatever happens.
+
+    `through` is a command that runs it, as a shell does.
+    """
     master, slave = pty.openpty()
     set_size(slave, *size)
     inside = [sys.executable, "-I", "-S", "-c", TAKE_TERMINAL]
     process = subprocess.Popen(
-        [*inside, *command(*arguments)],
+        [*inside, *through, *command(*arguments)],
         cwd=home,
         env={**environment(home), "TERM": "xterm-256color", **(env or {})},
         stdin=slave if stdin is None else stdin,

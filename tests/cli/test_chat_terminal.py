@@ -17,6 +17,12 @@ from tests.thorough import for_conformance
 
 KEYS = re.compile(r"\by\b.*\bn\b.*\ba\b.*\be\b")
 ASK = {"ask": "Bash", "input": {"command": "make bread"}}
+# Until the test makes the file `go`.
+WAIT = {
+    "tool": "Bash",
+    "run": True,
+    "input": {"command": "while [ ! -e go ]; do sleep 0.1; done"},
+}
 BUSY = ({"say": "I begin.\n\n"}, {"tool": "Bash", "seconds": 60})
 # Asked with nothing but once, as some agents do.
 ONCE = {
@@ -85,6 +91,20 @@ def test_an_input_is_edited_before_it_is_allowed(tmp_path: Path) -> None:
         assert_left_as_found(terminal)
 
 
+def test_the_end_of_the_turn_ends_the_editor(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("embedded: {dialect: claude}\n")
+    (tmp_path / "editor").write_text("#!/bin/sh\necho my editor >/dev/tty\nexec sleep 60\n")
+    (tmp_path / "editor").chmod(0o700)
+    arguments = ("chat", "-c", "c.yaml", script(ASK))
+    with avatar_in_terminal(tmp_path, *arguments, env={"VISUAL": "./editor"}) as terminal:
+        wait_to_be_asked(terminal)
+        terminal.press("e")
+        terminal.wait_for("my editor")
+        terminal.send(signal.SIGTERM)
+        assert terminal.wait() == 143
+        assert_left_as_found(terminal)
+
+
 def test_an_agent_that_takes_no_other_input_says_so_and_waits(tmp_path: Path) -> None:
     with avatar_in_terminal(tmp_path, "chat", script(ASK)) as terminal:
         wait_to_be_asked(terminal)
@@ -95,8 +115,7 @@ def test_an_agent_that_takes_no_other_input_says_so_and_waits(tmp_path: Path) ->
 
 
 def test_what_was_typed_before_the_question_answers_nothing(tmp_path: Path) -> None:
-    wait = {"tool": "Bash", "run": True, "input": {"command": "while [ ! -e go ]; do :; done"}}
-    with avatar_in_terminal(tmp_path, "chat", script({"say": "Wait.\n"}, wait, ASK)) as terminal:
+    with avatar_in_terminal(tmp_path, "chat", script({"say": "Wait.\n"}, WAIT, ASK)) as terminal:
         terminal.wait_for("Wait.")
         terminal.press("y")
         terminal.wait_until_read()
@@ -167,6 +186,20 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(tmp_path: Path) ->
         terminal.wait_until(lambda: not terminal.echoes, "keys one by one")
         terminal.press("y")
         assert terminal.wait() == 0
+        assert_left_as_found(terminal)
+
+
+def test_in_the_background_the_keyboard_is_the_shells(tmp_path: Path) -> None:
+    begin = {"tool": "Bash", "run": True, "input": {"command": "touch begun"}}
+    job = ("/bin/sh", "-c", 'set -m; "$@" & wait $!; echo code $?', "sh")
+    arguments = ("chat", script(begin, WAIT, {"say": "All done."}))
+    with avatar_in_terminal(tmp_path, *arguments, through=job) as terminal:
+        terminal.wait_until((tmp_path / "begun").exists, "start")
+        terminal.press("y\n")
+        (tmp_path / "go").touch()
+        assert terminal.wait() == 0
+        assert "All done." in terminal.text
+        assert "code 0" in terminal.text
         assert_left_as_found(terminal)
 
 
