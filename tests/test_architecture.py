@@ -120,6 +120,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "msgspec.*",
         "click.*",
         "rich.*",
+        "markdown_it.*",  # rich's own parser
         "prompt_toolkit.*",
     ),
     # Programs of their own, on the standard library alone.

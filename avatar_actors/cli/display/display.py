@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from rich.text import Text
+
 from avatar_actors import (
+    ActivityEvent,
     AvatarEvent,
     PermissionClosedEvent,
     PermissionEvent,
+    RetryEvent,
     TextEvent,
+    ThinkingEvent,
     ToolEvent,
     TurnEndedEvent,
 )
+from avatar_actors.cli.display import approval, frame_layout, work_box
+from avatar_actors.cli.display.happenings import Line, answered, happening
+from avatar_actors.cli.display.harmless import harmless, one_line
+from avatar_actors.cli.display.lifecycle import lifecycle
+from avatar_actors.cli.display.scene import Scene
+from avatar_actors.cli.display.scroll import Scroll
 from avatar_actors.cli.display.style import Style
+from avatar_actors.cli.display.work import Work
 
 
 class Display:
@@ -22,52 +36,106 @@ class Display:
 
     def __init__(self, style: Style) -> None:
         self._style = style
-        self._open = ""
-        self._ready: list[str] = []
-        self._asks: dict[str, PermissionEvent] = {}
+        self._scene = Scene()
+        self._work = Work()
+        self._scroll = Scroll(style)
 
     @property
     def asks(self) -> tuple[PermissionEvent, ...]:
         """The open permission requests, oldest first."""
-        return tuple(self._asks.values())
+        return tuple(asked.event for asked in self._scene.asks.values())
 
     def tell(self, event: AvatarEvent, now: float) -> None:
         """Fold one event into the picture; `now` is of the same clock as the frame's."""
+        if not isinstance(event, ThinkingEvent):
+            self._show_details(event)
         match event:
             case TextEvent(text=text):
-                *whole, self._open = (self._open + text).split("\n")
-                self._ready += whole
-            case ToolEvent(tool_name=name, status=status):
-                self._ready.append(f"{name}: {status.value}")
+                self._leave_work()
+                self._scroll.say(harmless(text))
+                if event.is_complete:
+                    self._scroll.close()
+            case ThinkingEvent():
+                self._think(event)
+            case ToolEvent():
+                self._begin_work(event.tool_id)
+                self._work.tool(event, now)
+            case ActivityEvent(activity_type=kind):
+                if kind not in {"turn", "tool_use"}:
+                    self._begin_work(event.activity_id)
+                self._work.activity(event, now)
             case PermissionEvent():
-                self._asks[event.request_id] = event
+                self._ask(event)
             case PermissionClosedEvent():
-                self._asks.pop(event.request_id, None)
+                self._answered(event)
             case TurnEndedEvent():
                 self.flush()
-                self._ready.append(f"{event.outcome.value} {event.reason}")
+            case RetryEvent():
+                self._scroll.close()
             case _:
                 pass
+        self._scene.fold(event, now)
+        self._add(happening(event, self._style.signs))
 
     def note(self, text: str) -> None:
         """A line of the host's own, above the frame."""
-        self._ready.append(text)
+        self._scroll.add([Text(one_line(text), "dim")])
 
     def flush(self) -> None:
-        """The turn is over: nothing of it stays in the frame."""
-        if self._open:
-            self._ready.append(self._open)
-            self._open = ""
+        """The turn is over: nothing of it stays in the frame but what runs in the background."""
+        self._scroll.close()
+        self._scroll.add_box(work_box.final(self._work.take(), self._style))
+        self._scroll.add_box(frame_layout.final_plan(self._scene, self._style))
+        self._scene.plan, self._scene.stall = (), None
 
     def finished(self, width: int) -> list[str]:
         """Lines that will never change, each at most `width` cells; each is given once."""
-        ready, self._ready = self._ready, []
-        return [
-            line[at : at + width] for line in ready for at in range(0, max(1, len(line)), width)
-        ]
+        return self._scroll.take(max(1, width))
 
     def frame(self, width: int, height: int, now: float) -> list[str]:
         """The living lines, at most `height` of them, each at most `width` cells."""
-        lines = [self._open[-width:]] if self._open else []
-        lines += [f"{ask.tool_name}? y/n/a/e"[:width] for ask in self.asks]
-        return lines[-height:]
+        width = max(1, width)
+        text = self._scroll.open_lines(width)
+        ink = self._scroll.ink
+        parts = frame_layout.Parts(self._scene, self._work, self._style, now)
+        return frame_layout.arranged(parts, text, ink, (width, max(0, height)))
+
+    def _show_details(self, event: AvatarEvent) -> None:
+        line = lifecycle(event)
+        if line is not None:
+            self._add([line])
+
+    def _add(self, lines: Sequence[Line]) -> None:
+        self._scroll.add(
+            [Text(line.words, line.look) for line in lines if line.verbose <= self._style.verbose]
+        )
+
+    def _think(self, event: ThinkingEvent) -> None:
+        if not event.synthetic:
+            self._leave_work()
+        if not event.is_complete:
+            self._show_details(event)
+        if self._style.show_thinking and not event.synthetic:
+            self._scroll.think(harmless(event.thought), event.block_id)
+        if event.is_complete:
+            self._scroll.close()
+            self._show_details(event)
+
+    def _begin_work(self, job_id: str) -> None:
+        if job_id not in self._work.jobs:
+            self._scroll.close()
+
+    def _leave_work(self) -> None:
+        if self._work.is_over:
+            self._scroll.add_box(work_box.final(self._work.take(), self._style))
+
+    def _ask(self, event: PermissionEvent) -> None:
+        self._scroll.close()
+        rows = approval.details(event)
+        if len(rows) > approval.MOST:
+            self._scroll.add_box([Text(f"{approval.named(event)} would:", "warning"), *rows])
+
+    def _answered(self, event: PermissionClosedEvent) -> None:
+        asked = self._scene.asks.get(event.request_id)
+        tool = approval.named(asked.event) if asked else event.request_id
+        self._add([answered(event, tool, self._style.signs)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 
@@ -16,3 +18,80 @@ class Style(Struct, frozen=True, kw_only=True):
     verbose: int = 0
     colour: bool = True
     unicode: bool = True
+
+    @property
+    def signs(self) -> Signs:
+        """The icons and lines that the terminal can show."""
+        return UNICODE if self.unicode else ASCII
+
+
+class Signs(Struct, frozen=True, kw_only=True):
+    """Icons, the spinner's pictures, and what boxes and bars are drawn with."""
+
+    ok: str
+    failed: str
+    cancelled: str
+    waiting: str
+    unknown: str
+    warning: str
+    again: str
+    thought: str
+    todo: str
+    doing: str
+    spinner: str
+    top: str
+    side: str
+    bottom: str
+    line: str
+    full: str
+    empty: str
+    dot: str
+    more: str
+    arrow: str
+
+
+UNICODE: Final = Signs(
+    ok="✓",
+    failed="✗",
+    cancelled="⊘",
+    waiting="⏳",
+    unknown="?",
+    warning="⚠",
+    again="↻",
+    thought="💭",
+    todo="☐",
+    doing="▸",
+    spinner="⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏",
+    top="┌",
+    side="│",
+    bottom="└",
+    line="─",
+    full="█",
+    empty="░",
+    dot="·",
+    more="…",
+    arrow="→",
+)
+
+ASCII: Final = Signs(
+    ok="+",
+    failed="x",
+    cancelled="/",
+    waiting="~",
+    unknown="?",
+    warning="!",
+    again="@",
+    thought="*",
+    todo="-",
+    doing=">",
+    spinner="|/-\\",
+    top="+",
+    side="|",
+    bottom="+",
+    line="-",
+    full="#",
+    empty=".",
+    dot="-",
+    more="...",
+    arrow="->",
+)

@@ -1,0 +1,82 @@
+"""The question whether a tool may run: exactly what it would do, and the keys for the answer."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from rich.text import Text
+
+from avatar_actors import PermissionEvent, Permit
+from avatar_actors.cli.display import measures
+from avatar_actors.cli.display.file_edits import file_edits
+from avatar_actors.cli.display.harmless import one_line, revealed
+from avatar_actors.cli.display.scene import Asked
+from avatar_actors.cli.display.style import Signs
+
+# What is longer is printed above, whole, and the question points to it.
+MOST: Final = 12
+_BOX: Final = 60
+_LOOKS: Final = {"+": "added", "-": "removed", "@": "place"}
+
+
+def named(ask: PermissionEvent) -> str:
+    """The tool in a few words."""
+    name, title = one_line(ask.tool_name), one_line(ask.title)
+    if not title or title == name:
+        return name
+    return title if title.startswith(f"{name} ") else f"{name}: {title}"
+
+
+def details(ask: PermissionEvent) -> list[Text]:
+    """What the tool would do, whole: the command, the diff, or all that it is given."""
+    given = ask.tool_input
+    command = given.get("command")
+    if isinstance(command, str) and command:
+        return _command(command, given)
+    if edits := file_edits(given):
+        return [Text(line, _LOOKS.get(line[:1], "")) for line in edits]
+    if given:
+        return [Text(line) for line in revealed(_json(given)).split("\n")]
+    return [Text(named(ask))]
+
+
+def _command(command: str, given: dict[str, Any]) -> list[Text]:
+    first, *rest = revealed(command).split("\n")
+    rows = [Text.assemble(("$ ", "dim"), (first, "bold"))]
+    rows += [Text.assemble("  ", (line, "bold")) for line in rest]
+    notes = [given.get("cwd"), given.get("description")]
+    return rows + [Text(f"  {one_line(note)}", "dim") for note in notes if isinstance(note, str)]
+
+
+def _json(given: dict[str, Any]) -> str:
+    return msgspec.json.format(msgspec.json.encode(given)).decode()
+
+
+def panel(asked: Asked, more: int, signs: Signs, now: float) -> tuple[Text, list[Text], list[Text]]:
+    """The head, what it is about, and the foot with the keys. `more`: so many others wait."""
+    ask = asked.event
+    head = f"{signs.top}{signs.line} Allow {named(ask)}? "
+    head += signs.line * max(0, _BOX - len(head))
+    rows = details(ask)
+    if len(rows) > MOST:
+        rows = [Text(f"({len(rows)} lines, above)", "dim")]
+    foot = [Text.assemble((f"{signs.side} ", "warning"), keys(ask))]
+    note = [f"denied in {measures.elapsed(asked.until - now)}"] if asked.until else []
+    note += [f"{more} more to answer"] if more else []
+    tail = f"{signs.bottom}{signs.line * 2}"
+    foot.append(Text(f"{tail} {f' {signs.dot} '.join(note)}" if note else tail, "warning"))
+    return Text(head, "warning", overflow="crop" if head.endswith(signs.line) else None), rows, foot
+
+
+def keys(ask: PermissionEvent) -> Text:
+    """The keys; "always" only where the agent offers it."""
+    offered = {option.kind for option in ask.options}
+    words = [("y", "es"), ("n", "o")]
+    if Permit.ALLOW_ALWAYS in offered:
+        words.append(("a", "lways"))
+    words.append(("e", "dit"))
+    row = Text()
+    for key, rest in words:
+        row.append(f"[{key}]", "key").append(f"{rest}  ")
+    return row

@@ -1,0 +1,147 @@
+"""Turns styled text into lines for a terminal, cut or wrapped by the width of its cells."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Final
+
+from rich.cells import cell_len
+from rich.color import ColorSystem
+from rich.console import Console, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+from rich.theme import Theme
+
+from avatar_actors.cli.display.style import Style
+
+_THEME: Final = Theme(
+    {
+        "border": "dim",
+        "ok": "green",
+        "failed": "red",
+        "warning": "yellow",
+        "spinner": "cyan",
+        "thought": "dim italic",
+        "added": "green",
+        "removed": "red",
+        "place": "cyan",
+        "key": "bold",
+        "markdown.code": "cyan",
+        "markdown.code_block": "none",
+        "markdown.item.bullet": "cyan",
+        "markdown.item.number": "cyan",
+        "markdown.h1": "bold underline",
+        "markdown.h2": "bold",
+        "markdown.h3": "bold",
+        "markdown.link": "cyan",
+        "markdown.link_url": "dim",
+        "markdown.block_quote": "dim",
+        "markdown.table.border": "dim",
+        "markdown.table.header": "bold",
+    }
+)
+# What rich itself draws with, where the terminal knows ASCII alone.
+_PLAIN: Final = str.maketrans("•▌─━│┃┌┐└┘├┤┬┴┼…╺╸", "*|--||++++|||++.--")
+
+_SGR: Final = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Ink:
+    """A console that writes nowhere: it only knows the terminal's colours and signs."""
+
+    def __init__(self, style: Style) -> None:
+        self._is_plain = not style.unicode
+        self._console = Console(
+            file=io.StringIO(),
+            force_terminal=True,
+            color_system="standard" if style.colour else None,
+            no_color=not style.colour,
+            legacy_windows=False,
+            theme=_THEME,
+            highlight=False,
+            emoji=False,
+            markup=False,
+            width=80,
+            height=24,
+        )
+
+    def lines(self, content: RenderableType, width: int) -> list[str]:
+        """All of it, wrapped to the width, without empty lines around it."""
+        lines = [self.coded(row) for row in self.rows(content, width)]
+        while lines and not lines[-1]:
+            lines.pop()
+        while lines and not lines[0]:
+            lines.pop(0)
+        return lines
+
+    def rows(self, content: RenderableType, width: int) -> list[list[Segment]]:
+        """The same as segments, with whatever is empty."""
+        options = self._console.options.update(width=max(1, width), height=None)
+        return self._console.render_lines(content, options, pad=False)
+
+    def wrapped(self, text: Text, width: int, indent: int = 0) -> list[str]:
+        """A text of any number of lines; what does not fit goes on below, indented."""
+        margin = " " * min(indent, width // 3)
+        lines: list[str] = []
+        for line in text.split("\n", allow_blank=True):
+            first = next(iter(self.divided(line, width)), line)
+            lines.append(self.line(first))
+            rest = line[len(first.plain) :]
+            rest = rest[len(rest.plain) - len(rest.plain.lstrip(" ")) :]
+            if rest.plain:
+                below = self.divided(rest, width - len(margin))
+                lines += [margin + self.line(row) for row in below]
+        return lines
+
+    def divided(self, text: Text, width: int) -> list[Text]:
+        """One line of text as several, at spaces where there are some."""
+        return [*text.wrap(self._console, max(1, width), justify="default", overflow="fold")]
+
+    def cut(self, text: Text, width: int) -> str:
+        """One line; what does not fit is left out, and a sign says so."""
+        if cell_len(text.plain) > width:
+            text = text.copy()
+            text.truncate(width, overflow=text.overflow or "ellipsis")
+        return self.line(text)
+
+    def line(self, text: Text) -> str:
+        """The text, which has one line, with its codes."""
+        return self.coded(list(text.render(self._console)))
+
+    def styled(self, text: str, style: str) -> str:
+        """One line in one style; a thought's **heading** is bold."""
+        line = Text(text, style)
+        if style == "thought":
+            line = Text("", style)
+            for number, part in enumerate(text.split("**")):
+                line.append(part, "bold" if number % 2 else "")
+        return self.line(line)
+
+    def fitted(self, line: str, width: int) -> list[str]:
+        """A line that was made for another width."""
+        if cell_len(_SGR.sub("", line)) <= width:
+            return [line]
+        return [self.line(row) for row in self.divided(Text.from_ansi(line), width)]
+
+    def coded(self, row: list[Segment]) -> str:
+        """Segments of one line, with their codes."""
+        system = ColorSystem.STANDARD if self._console.color_system else None
+        coded = [
+            segment.style.render(segment.text, color_system=system)
+            if segment.style is not None
+            else segment.text
+            for segment in _without_trailing_space(row)
+        ]
+        line = "".join(coded)
+        return line.translate(_PLAIN) if self._is_plain else line
+
+
+def _without_trailing_space(row: list[Segment]) -> list[Segment]:
+    row = [segment for segment in row if segment.text and not segment.control]
+    while row and not row[-1].text.rstrip():
+        row.pop()
+    if row:
+        text, style, _ = row[-1]
+        row[-1] = Segment(text.rstrip(), style)
+    return row

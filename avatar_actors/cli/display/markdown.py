@@ -1,0 +1,88 @@
+"""Markdown by rich, drawn as this display wants it: plain headings, code to copy, no HTML lost."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.text import Text
+
+from avatar_actors.cli.display.ink import Ink
+
+# Where HTML is not known, what looks like it is text, and is shown.
+PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+# The terminal's own colours: whatever its background is, they can be read.
+CODE_THEME: Final = "ansi_dark"
+INDENT: Final = 2
+
+
+class _Code(CodeBlock):
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield highlighted(str(self.text).rstrip(), self.lexer_name)
+
+
+class _Heading(Heading):
+    LEVEL_ALIGN: ClassVar = {}
+
+
+class Answer(Markdown):
+    """One block of an answer. `ordinal`: the number of its first item, if it is a list of them."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": _Heading,
+        "fence": _Code,
+        "code_block": _Code,
+    }
+
+    def __init__(self, source: str, ordinal: int = -1) -> None:
+        # Not by rich's own `__init__`, which makes a new parser each time: a millisecond per block.
+        self.markup, self.parsed = source, PARSER.parse(source)
+        self.code_theme = self.inline_code_theme = CODE_THEME
+        self.justify, self.style = None, "none"
+        self.hyperlinks, self.inline_code_lexer = False, None
+        for token in self.parsed:
+            # As people write in a chat: a new line is a new line.
+            for child in token.children or ():
+                child.type = "hardbreak" if child.type == "softbreak" else child.type
+        if ordinal >= 0 and self.parsed and self.parsed[0].type == "ordered_list_open":
+            self.parsed[0].attrs["start"] = ordinal
+
+
+def highlighted(code: str, language: str) -> Padding:
+    """Code, set off from the text by its indent alone, so that it can be copied."""
+    syntax = Syntax(
+        code, language, theme=CODE_THEME, word_wrap=True, background_color="default", tab_size=4
+    )
+    return Padding(syntax, (0, 0, 0, INDENT))
+
+
+def blocks(source: str) -> list[Token]:
+    """What opens each block of the outermost level; a list is told by its items."""
+    return [token for token in PARSER.parse(source) if _opens_block(token)]
+
+
+def _opens_block(token: Token) -> bool:
+    if token.nesting < 0 or token.map is None:
+        return False
+    if token.level == 0:
+        return not token.type.endswith("_list_open")
+    return token.level == 1 and token.type == "list_item_open"
+
+
+def inline(source: str, ink: Ink) -> Text:
+    """A paragraph as one text that is not wrapped yet."""
+    rows = ink.rows(Answer(source), 4 * len(source) + 40)
+    lines = [
+        Text.assemble(*((segment.text, segment.style or "") for segment in row)) for row in rows
+    ]
+    for line in lines:
+        line.rstrip()
+    while lines and not lines[-1].plain:
+        lines.pop()
+    return Text("\n").join(lines)

@@ -1,0 +1,19 @@
+"""The last line: who answers, in which state, and what it has cost."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from avatar_actors.cli.display import measures
+from avatar_actors.cli.display.scene import Scene
+from avatar_actors.cli.display.style import Signs
+
+
+def state_line(scene: Scene, signs: Signs) -> Text:
+    """State, provider, model, mode, tokens, money and how full the context is, where known."""
+    words = [scene.engine.value.replace("_", " "), scene.provider, scene.model, scene.mode]
+    words += measures.used(scene.usage)
+    if scene.context_size:
+        words.append(f"context {scene.context_used / scene.context_size:.0%}")
+    words.append(scene.title)
+    return Text(f" {signs.dot} ".join(filter(None, words)), "dim")

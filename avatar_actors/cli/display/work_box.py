@@ -1,0 +1,156 @@
+"""The box of tools, or the tree of activities: how jobs are drawn."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from rich.text import Text
+
+from avatar_actors import ActivityStatus
+from avatar_actors.cli.display import measures
+from avatar_actors.cli.display.harmless import last_lines
+from avatar_actors.cli.display.style import Signs, Style
+from avatar_actors.cli.display.work import Job, Work, rooted
+
+MANY: Final = 8
+_BAR: Final = 10
+_BOX: Final = 60
+_FRAMES_A_SECOND: Final = 10
+_WORDS: Final = {
+    ActivityStatus.RUNNING: "running",
+    ActivityStatus.PENDING: "waiting",
+    ActivityStatus.COMPLETED: "done",
+    ActivityStatus.FAILED: "failed",
+    ActivityStatus.CANCELLED: "cancelled",
+    ActivityStatus.UNKNOWN: "unknown",
+}
+_LOOKS: Final = {
+    ActivityStatus.RUNNING: "spinner",
+    ActivityStatus.PENDING: "warning",
+    ActivityStatus.COMPLETED: "ok",
+    ActivityStatus.FAILED: "failed",
+    ActivityStatus.CANCELLED: "dim",
+    ActivityStatus.UNKNOWN: "warning",
+}
+
+
+def spinner(signs: Signs, now: float) -> str:
+    """The picture of this moment."""
+    return signs.spinner[int(now * _FRAMES_A_SECOND) % len(signs.spinner)]
+
+
+def living(work: Work, style: Style, now: float) -> list[Text]:
+    """The box while the jobs go on: of many, only the counts and those that run."""
+    jobs = list(work.jobs.values())
+    if not jobs:
+        return []
+    title = "Activities" if work.is_tree else "Tools"
+    done = sum(job.is_over for job in jobs)
+    if len(jobs) > MANY:
+        busy = [job for job in jobs if job.status is ActivityStatus.RUNNING or job.asks]
+        rows = [_progress(jobs, style.signs), _counts(jobs)]
+        rows += [_row(0, job, style, now) for job in busy[:MANY]]
+        rows += _and_more(len(busy) - MANY)
+        return _boxed(title, rows, style.signs)
+    if work.is_tree or len(jobs) > 1:
+        title += f" {style.signs.dot} {done}/{len(jobs)} done"
+    rows = list[Text]()
+    for depth, job in rooted(jobs):
+        rows.append(_row(depth, job, style, now))
+        rows += _tail(depth, job, style, 1 if job.is_over else 3)
+    return _boxed(title, rows, style.signs)
+
+
+def final(jobs: Sequence[Job], style: Style) -> list[Text]:
+    """The box as it is left above, once all of it is over."""
+    if not jobs:
+        return []
+    nested = rooted(jobs)
+    is_tree = any(depth or job.kind != "tool_use" for depth, job in nested)
+    rows: list[Text] = []
+    for depth, job in nested:
+        rows.append(_row(depth, job, style, 0.0))
+        rows += _tail(depth, job, style, _tail_size(job, jobs, style))
+    return _boxed("Activities" if is_tree else "Tools", rows, style.signs)
+
+
+def _tail_size(job: Job, jobs: Sequence[Job], style: Style) -> int:
+    if style.verbose:
+        return 10
+    if job.status is ActivityStatus.FAILED:
+        return 5
+    return 1 if len(jobs) <= MANY else 0
+
+
+def _boxed(title: str, rows: Sequence[Text], signs: Signs) -> list[Text]:
+    head = f"{signs.top}{signs.line} {title} "
+    head += signs.line * (_BOX - len(head))
+    side = f"{signs.side} "
+    lines = [Text.assemble((side, "border"), row) for row in rows]
+    foot = signs.bottom + signs.line * (_BOX - 1)
+    return [
+        Text(head, "border", overflow="crop"),
+        *lines,
+        Text(foot, "border", overflow="crop"),
+    ]
+
+
+def _row(depth: int, job: Job, style: Style, now: float) -> Text:
+    signs = style.signs
+    row = Text.assemble((f"{signs.side}  " * depth, "border"), _icon(job, signs, now), " ")
+    row.append(job.label, "bold" if not job.is_over else "")
+    if job.asks:
+        row.append(" (waits for your answer)", "warning")
+    elif job.took is not None:
+        row.append(f" ({measures.seconds(job.took)})", "dim")
+    elif job.status is ActivityStatus.RUNNING and now - job.since >= 1:
+        row.append(f" ({measures.elapsed(now - job.since)})", "dim")
+    if not job.is_over and 0 < job.progress <= 1:
+        row.append(f" {job.progress:.0%}", "dim")
+    if job.status in {ActivityStatus.CANCELLED, ActivityStatus.UNKNOWN}:
+        row.append(f" {_WORDS[job.status]}", "dim")
+    return row
+
+
+def _icon(job: Job, signs: Signs, now: float) -> Text:
+    icon = {
+        ActivityStatus.RUNNING: spinner(signs, now),
+        ActivityStatus.PENDING: signs.waiting,
+        ActivityStatus.COMPLETED: signs.ok,
+        ActivityStatus.FAILED: signs.failed,
+        ActivityStatus.CANCELLED: signs.cancelled,
+        ActivityStatus.UNKNOWN: signs.unknown,
+    }[job.status]
+    return Text(icon, _LOOKS[job.status])
+
+
+def _tail(depth: int, job: Job, style: Style, most: int) -> list[Text]:
+    margin = f"{style.signs.side}  " * depth
+    look = "failed" if job.status is ActivityStatus.FAILED else ""
+    return [
+        Text.assemble((margin, "border"), "  ", (line, f"dim {look}"))
+        for line in last_lines(job.output, most)
+    ]
+
+
+def _progress(jobs: Sequence[Job], signs: Signs) -> Text:
+    done, of = sum(job.is_over for job in jobs), len(jobs)
+    full = _BAR * done // of
+    bar = signs.full * full + signs.empty * (_BAR - full)
+    return Text.assemble(f"[{done}/{of}] ", (bar, "ok"), f" {done / of:.0%}")
+
+
+def _counts(jobs: Sequence[Job]) -> Text:
+    counts = Counter(job.status for job in jobs)
+    row = Text()
+    for status, word in _WORDS.items():
+        if counts[status]:
+            row.append(", " if row.plain else "")
+            row.append(f"{counts[status]} {word}", _LOOKS[status])
+    return row
+
+
+def _and_more(number: int) -> list[Text]:
+    return [Text(f"and {number} more", "dim")] if number > 0 else []
