@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 import trio
 
 from avatar_actors.cli.display import Display, Painter, Style
+from avatar_actors.cli.display.painter import END
 from avatar_actors.cli.keys import Keyboard
 from avatar_actors.cli.outlet import Outlet
 
@@ -52,6 +53,7 @@ class Canvas:
         self._painter = Painter(self._sheet, self._size)
         self._turn_to_paint = trio.Lock()
         self._shown = ""
+        self._is_half_done = self._is_over = False
 
     @property
     def shown_ask(self) -> str:
@@ -61,31 +63,42 @@ class Canvas:
     async def paint(self) -> None:
         """Show what there is now; in the background the terminal is the shell's."""
         async with self._turn_to_paint:
-            if self._keyboard.is_ours:
+            if self._keyboard.is_ours and not self._is_over:
                 self._keyboard.hold()
                 await self._paint()
 
     async def finish(self) -> None:
-        """Show the last of it, wherever we are."""
+        """Show the last of it, wherever we are; of the frame only the state line stays."""
         async with self._turn_to_paint:
+            self._is_over = True
             self.display.flush()
-            await self._paint()
+            self._draw(-1)
+            await self._bring()
 
     async def _paint(self) -> None:
+        self._draw(0)
+        asks = self.display.asks
+        await self._bring()
+        self._shown = asks[0].request_id if asks else ""
+
+    def _draw(self, first: int) -> None:
+        """What is finished, and of the frame what begins with this line."""
         width, height = self._size()
         finished = self.display.finished(width)
         frame = self.display.frame(width, height, trio.current_time())
-        self._painter.paint(finished, frame)
-        asks = self.display.asks
+        self._painter.paint(finished, frame[first:])
+
+    async def _bring(self) -> None:
+        self._is_half_done = True
         await self._outlet.write(self._sheet.take())
-        self._shown = asks[0].request_id if asks else ""
+        self._is_half_done = False
 
     @asynccontextmanager
     async def away(self) -> AsyncGenerator[None]:
         """Somebody else has the terminal for the length of the block."""
         async with self._turn_to_paint:
             self._painter.paint((), ())
-            self.restore()
+            self._give_back()
             self.is_away = True
             try:
                 yield
@@ -93,9 +106,18 @@ class Canvas:
                 self.is_away = False
 
     def restore(self) -> None:
-        """The cursor and the modes are as they were, at once: also in the midst of a picture."""
+        """At once, also in the midst of a picture: what was said stays, the terminal is free."""
+        if not self._is_over and not self.is_away:
+            self._is_over = True
+            self.display.flush()
+            self._painter.paint(self.display.finished(self._size().columns), ())
+        self._give_back()
+
+    def _give_back(self) -> None:
         self._painter.close()
         last = self._sheet.take()
+        if self._is_half_done:
+            last = END.encode() + last
         # A terminal that is gone, or takes nothing, has nobody before it.
         with suppress(OSError):
             if select.select([], [self._descriptor], [], _LAST_WRITE)[1]:

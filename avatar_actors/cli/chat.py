@@ -49,7 +49,9 @@ def chat(wanted: Wanted, prompt: tuple[str, ...]) -> int:
     output = _output(wanted, casting, remarks)
     run = ChatRun(question, casting, output)
     code = trio.run(run.run)
-    if word := last_word(run.ended) if run.ended is not None else "interrupted":
+    word = last_word(run.ended) if run.ended is not None else "interrupted"
+    is_seen = isinstance(output, LiveOutput) and run.ended is not None and remarks.are_seen
+    if word and not is_seen:
         remarks.warn(word)
     return code
 

@@ -43,11 +43,11 @@ class Remarks:
 
     def __init__(self, verbose: int) -> None:
         self._verbose = verbose
-        self._is_wanted = bool(verbose) or (sys.stderr is not None and sys.stderr.isatty())
+        self.are_seen = sys.stderr is not None and sys.stderr.isatty()
 
     def say(self, text: str) -> None:
         """Only for who looks: a person, or somebody who asked for more."""
-        if self._is_wanted:
+        if self._verbose or self.are_seen:
             line = _line(text)
             short = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
             _write(click.style(short, dim=True))

@@ -15,7 +15,7 @@ from tests.cli.terminal import CTRL_C, CTRL_Z, Terminal, avatar_in_terminal
 from tests.conformance.remains import directories_of
 from tests.thorough import for_conformance
 
-KEYS = re.compile(r"\by\b.*\bn\b.*\ba\b.*\be\b")
+KEYS = re.compile(r"\by\b.*\bn\b.*\be\b")
 ASK = {"ask": "Bash", "input": {"command": "make bread"}}
 # Until the test makes the file `go`.
 WAIT = {
@@ -68,7 +68,7 @@ def test_always_is_told_to_the_agent_which_asks_no_more(tmp_path: Path) -> None:
         wait_to_be_asked(terminal)
         terminal.press("a")
         assert terminal.wait() == 0
-        assert "[allowed][allowed] done" in terminal.text
+        assert terminal.text.count("[allowed]") == 2
 
 
 def test_always_is_remembered_for_an_agent_that_knows_only_once(tmp_path: Path) -> None:
@@ -82,12 +82,12 @@ def test_always_is_remembered_for_an_agent_that_knows_only_once(tmp_path: Path) 
 def test_an_input_is_edited_before_it_is_allowed(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("embedded: {dialect: claude}\n")
     editor = {"EDITOR": "sed -i s/bread/cake/"}
-    arguments = ("chat", "-c", "c.yaml", "write list.txt: buy bread")
+    arguments = ("chat", "-c", "c.yaml", script(ASK))
     with avatar_in_terminal(tmp_path, *arguments, env=editor) as terminal:
         wait_to_be_asked(terminal)
         terminal.press("e")
         assert terminal.wait() == 0
-        assert (tmp_path / "list.txt").read_text() == "buy cake\n"
+        assert "make cake" in terminal.text  # the tool tells what it was given
         assert_left_as_found(terminal)
 
 
