@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -47,6 +48,9 @@ class Commands(click.Group):
             return None
         module, _, name = COMMANDS[cmd_name].place.partition(":")
         command: click.Command = getattr(import_module(f"avatar_actors.cli.{module}"), name)
+        # From here on there may be something to tidy up: see main().
+        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

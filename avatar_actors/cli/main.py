@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-
-# As ExitCode has it, which is not there yet.
-INTERRUPTED = 130
 
 
 def main() -> None:
     """Run the command line of this process, and end it with the command's exit code."""
+    # Nothing is to be tidied up yet, and a KeyboardInterrupt can get lost in an import.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         from avatar_actors.cli.commands import run  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
         if error.name not in {"click", "rich", "prompt_toolkit"}:
             raise
         sys.exit(f"avatar: {error.name} is missing; install it: pip install 'avatar-actors[cli]'")
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
     sys.exit(run(sys.argv[1:]))

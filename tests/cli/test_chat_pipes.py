@@ -54,7 +54,7 @@ def test_what_is_piped_in_goes_with_the_prompt(tmp_path: Path) -> None:
     assert done.stdout.startswith('<context>\n{"stdin":"šest <\\/context> slov"}\n</context>')
 
 
-@pytest.mark.parametrize("words", [(), ("-",)], ids=["piped", "dash"])
+@pytest.mark.parametrize("words", [(), pytest.param(("-",), marks=for_conformance)])
 def test_what_is_piped_in_can_be_the_prompt(tmp_path: Path, words: tuple[str, ...]) -> None:
     done = avatar(tmp_path, "chat", *words, stdin=b"12*(3+4)\n")
     assert (done.returncode, done.stdout) == (0, "84\n")
@@ -70,8 +70,11 @@ def test_ten_megabytes_are_taken_and_bad_bytes_are_marked(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     ("data", "words"),
-    [(b"\x89PNG\0\0", "no text"), (b"x" * (33 * 2**20), "more than 32 MiB"), (b" \n", "is empty")],
-    ids=["binary", "too much", "blank"],
+    [
+        pytest.param(b"\x89PNG\0\0", "no text", id="binary"),
+        pytest.param(b"x" * (33 * 2**20), "more than 32 MiB", id="too much", marks=for_conformance),
+        pytest.param(b" \n", "is empty", id="blank", marks=for_conformance),
+    ],
 )
 def test_stdin_that_is_no_prompt_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
     done = avatar(tmp_path, "chat", stdin=data)
@@ -95,6 +98,7 @@ def test_json_has_every_event_from_the_start_to_the_end_of_the_turn(tmp_path: Pa
     assert "\x7f\x9b" in {event.get("result") for event in events}
 
 
+@for_conformance
 def test_json_of_an_avatar_that_gives_up_ends_with_the_end_of_its_turn(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("engine: {auto_restart: false}\n")
     done = avatar(tmp_path, "chat", "-c", "c.yaml", "--json", script({"kill": 9}))

@@ -71,6 +71,7 @@ def test_always_is_told_to_the_agent_which_asks_no_more(tmp_path: Path) -> None:
         assert terminal.text.count("[allowed]") == 2
 
 
+@for_conformance
 def test_always_is_remembered_for_an_agent_that_knows_only_once(tmp_path: Path) -> None:
     with avatar_in_terminal(tmp_path, "chat", script(ONCE, ONCE), size=(200, 24)) as terminal:
         wait_to_be_asked(terminal)
@@ -91,6 +92,7 @@ def test_an_input_is_edited_before_it_is_allowed(tmp_path: Path) -> None:
         assert_left_as_found(terminal)
 
 
+@for_conformance
 def test_the_end_of_the_turn_ends_the_editor(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("embedded: {dialect: claude}\n")
     (tmp_path / "editor").write_text("#!/bin/sh\necho my editor >/dev/tty\nexec sleep 60\n")
