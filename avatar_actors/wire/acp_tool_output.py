@@ -20,6 +20,7 @@ OUTPUT_KEYS: Final = (
     "error",
     "message",
 )
+DIFF_KEYS: Final = ("path", "oldText", "newText")
 DEPTH: Final = 4
 SHELL_ARGV: Final = 3
 
@@ -64,6 +65,10 @@ def _guessed_parameters(fields: ToolFields) -> JsonObject:
     # gemini 0.61.0 sends no rawInput: for a command the title is the command.
     if fields.kind == "execute" and fields.title:
         return {"command": fields.title}
+    for piece in fields.content or []:
+        # Of an edit it tells the diff, which is what somebody is asked to allow.
+        if at(piece, "type") == "diff" and text_at(piece, "path"):
+            return {key: value for key, value in piece.items() if key in DIFF_KEYS}
     for place in (*(fields.locations or []), *(fields.content or [])):
         if path := text_at(place, "path"):
             return {"path": path}

@@ -109,6 +109,15 @@ def test_endless_output_is_kept_to_its_end() -> None:
         ({"_meta": {"toolName": "shell"}}, "shell", {}),
         ({"kind": "edit", "locations": [{"path": "/a"}]}, "edit", {"path": "/a"}),
         ({"kind": "edit", "content": [{"type": "diff", "path": "/b"}]}, "edit", {"path": "/b"}),
+        (
+            {
+                "kind": "edit",
+                "locations": [{"path": "/c"}],
+                "content": [{"type": "diff", "path": "/c", "oldText": "1", "newText": "2"}],
+            },
+            "edit",
+            {"path": "/c", "oldText": "1", "newText": "2"},
+        ),
         ({"kind": "execute", "title": "ls -l"}, "execute", {"command": "ls -l"}),
         (
             {"rawInput": {"server": "s", "tool": "t", "arguments": {"x": 1}}},

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from avatar_actors.cli.display import approval, plan, work_box
-from avatar_actors.cli.display.ink import Ink
+from avatar_actors.cli.display.ink import Ink, cropped
 from avatar_actors.cli.display.scene import Scene
 from avatar_actors.cli.display.state_line import state_line
 from avatar_actors.cli.display.style import Style
@@ -48,7 +48,8 @@ def arranged(parts: Parts, text: Sequence[str], ink: Ink, size: tuple[int, int])
     room -= len(steps)
     shown = list(text[-room:]) if room > 0 else []
     gap = [""] if (box or steps or question or foot) and room > len(shown) else []
-    return (shown + gap + box + steps + question + bottom)[-height:] if height else []
+    lines = shown + gap + box + steps + question + bottom
+    return [cropped(line, width) for line in lines[-height:]] if height else []
 
 
 def final_plan(scene: Scene, style: Style) -> list[Text]:
@@ -60,8 +61,8 @@ def _question(parts: Parts, ink: Ink, width: int) -> list[str]:
     asked, *others = parts.scene.asks.values()
     signs = parts.style.signs
     head, rows, foot = approval.panel(asked, len(others), signs, parts.now)
-    side = ink.line(Text(f"{signs.side} ", "warning"))
-    body = [f"{side} {line}" for row in rows for line in ink.wrapped(row, width - 3, 2)]
+    side = ink.line(Text(signs.side, "warning"))
+    body = [f"{side} {line}" for row in rows for line in ink.wrapped(row, width - 2, 2)]
     return [ink.cut(head, width), *body, *(ink.cut(row, width) for row in foot)]
 
 

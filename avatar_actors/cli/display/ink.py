@@ -44,7 +44,7 @@ _THEME: Final = Theme(
 # What rich itself draws with, where the terminal knows ASCII alone.
 _PLAIN: Final = str.maketrans("•▌─━│┃┌┐└┘├┤┬┴┼…╺╸", "*|--||++++|||++.--")
 
-_SGR: Final = re.compile(r"\x1b\[[0-9;]*m")
+SGR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Ink:
@@ -120,7 +120,7 @@ class Ink:
 
     def fitted(self, line: str, width: int) -> list[str]:
         """A line that was made for another width."""
-        if cell_len(_SGR.sub("", line)) <= width:
+        if cell_len(SGR.sub("", line)) <= width:
             return [line]
         return [self.line(row) for row in self.divided(Text.from_ansi(line), width)]
 
@@ -145,3 +145,18 @@ def _without_trailing_space(row: list[Segment]) -> list[Segment]:
         text, style, _ = row[-1]
         row[-1] = Segment(text.rstrip(), style)
     return row
+
+
+def cropped(line: str, width: int) -> str:
+    """A line that was made for a wider terminal would wrap."""
+    if cell_len(SGR.sub("", line)) <= width:
+        return line
+    room, parts = width, list[str]()
+    for piece in re.split(f"({SGR.pattern})", line):
+        if SGR.fullmatch(piece):
+            parts.append(piece)
+            continue
+        fits = next((n for n in range(len(piece), 0, -1) if cell_len(piece[:n]) <= room), 0)
+        parts.append(piece[:fits])
+        room = room - cell_len(piece[:fits]) if fits == len(piece) else 0
+    return "".join(parts)

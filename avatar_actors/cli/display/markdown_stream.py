@@ -215,8 +215,6 @@ class MarkdownStream:
         lines = self._ink.divided(text, width)
         if block.goes_on and lines and not block.source.endswith("\n"):
             self._carry = lines.pop()
-            if _SPACE.match(self._source):
-                self._carry.append(" ")
         return [self._ink.line(line) for line in lines]
 
     def _fence(self, block: Block, width: int) -> list[str]:
@@ -233,7 +231,9 @@ class MarkdownStream:
 
         ordinal = _ORDINAL.match(block.source) if block.kind == "list_item_open" else None
         self._ordinal = (self._ordinal + 1 or int(ordinal[1])) if ordinal else -1
-        return self._ink.lines(Answer(block.opener + block.source, self._ordinal), width)
+        # A paragraph that was cut may turn out to be a heading, by a line below it.
+        opener = block.opener.removeprefix(JOINER)
+        return self._ink.lines(Answer(opener + block.source, self._ordinal), width)
 
 
 def _line_of(token: Token) -> int:

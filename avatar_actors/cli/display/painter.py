@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import select
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from rich.cells import cell_len
 
+from avatar_actors.cli.display.ink import SGR, cropped
+
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # a terminal that knows it shows all at once
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 CLEAR_REST_OF_LINE, CLEAR_BELOW, PLAIN = "\x1b[K", "\x1b[J", "\x1b[m"
-_SGR: Final = re.compile(r"\x1b\[[0-9;]*m")
 # How long the end waits for a terminal that takes nothing.
 PATIENCE: Final = 2.0
 
@@ -58,8 +58,8 @@ class Painter:
         if not self._sent(b""):
             return
         size = self._size()
-        above = [_cropped(line, size.columns) for line in self._postponed]
-        below = [_cropped(line, size.columns) for line in frame[-size.lines :]]
+        above = [cropped(line, size.columns) for line in self._postponed]
+        below = [cropped(line, size.columns) for line in frame[-size.lines :]]
         prologue = "" if self._is_open else HIDE_CURSOR
         if size != self._drawn_for or not self._is_open:
             prologue += CLEAR_BELOW
@@ -88,7 +88,7 @@ class Painter:
                 continue
             # Not by moving the cursor: at the end of the screen this must scroll.
             parts += ["\r\n" * (number - row), line]
-            if is_old and cell_len(_SGR.sub("", line)) < width:
+            if is_old and cell_len(SGR.sub("", line)) < width:
                 parts.append(CLEAR_REST_OF_LINE)
             parts.append("\r")
             row = number
@@ -115,18 +115,3 @@ class Painter:
             _, ready, _ = select.select([], [self._terminal.fileno()], [], PATIENCE)
             if not ready:
                 return
-
-
-def _cropped(line: str, width: int) -> str:
-    """A line that was made for a wider terminal would wrap."""
-    if cell_len(_SGR.sub("", line)) <= width:
-        return line
-    room, parts = width, list[str]()
-    for piece in re.split(f"({_SGR.pattern})", line):
-        if _SGR.fullmatch(piece):
-            parts.append(piece)
-            continue
-        fits = next((n for n in range(len(piece), 0, -1) if cell_len(piece[:n]) <= room), 0)
-        parts.append(piece[:fits])
-        room = room - cell_len(piece[:fits]) if fits == len(piece) else 0
-    return "".join(parts)

@@ -1,0 +1,60 @@
+"""A terminal that is not there: bytes in, rows out; the one place that knows pyte."""
+
+import os
+from typing import Any
+
+import pyte
+
+
+class Emulator:
+    """A screen with its history above it, and a place to write to for a `Painter`."""
+
+    def __init__(self, columns: int = 80, lines: int = 24) -> None:
+        self._screen: Any = pyte.HistoryScreen(columns, lines, history=100_000, ratio=0.5)
+        self._stream: Any = pyte.ByteStream(self._screen)
+        self.written = b""
+
+    def write(self, data: bytes) -> int:
+        """Takes all of it."""
+        self._stream.feed(data)
+        self.written += data
+        return len(data)
+
+    def fileno(self) -> int:
+        """Nobody ever has to wait for it."""
+        raise AssertionError
+
+    def size(self) -> os.terminal_size:
+        return os.terminal_size((self._screen.columns, self._screen.lines))
+
+    def resize(self, columns: int, lines: int) -> None:
+        self._screen.resize(lines, columns)
+
+    @property
+    def rows(self) -> list[str]:
+        """What is on the screen, without the empty rows at its end."""
+        rows = [str(row).rstrip() for row in self._screen.display]
+        while rows and not rows[-1]:
+            rows.pop()
+        return rows
+
+    @property
+    def history(self) -> list[str]:
+        """What has left the screen at its top."""
+        return [
+            "".join(row[column].data for column in range(self._screen.columns)).rstrip()
+            for row in self._screen.history.top
+        ]
+
+    @property
+    def all_rows(self) -> list[str]:
+        return self.history + self.rows
+
+    @property
+    def has_cursor(self) -> bool:
+        return not self._screen.cursor.hidden
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """Its row and column."""
+        return self._screen.cursor.y, self._screen.cursor.x
