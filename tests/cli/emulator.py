@@ -6,11 +6,29 @@ from typing import Any
 import pyte
 
 
+class _Window(pyte.HistoryScreen):
+    """A screen whose lines go up into the history when it gets lower, as they do in a window."""
+
+    def resize(self, lines: int | None = None, columns: int | None = None) -> None:
+        rows, columns = lines or self.lines, columns or self.columns
+        over = max(0, self.cursor.y + 1 - rows)
+        self.history.top.extend(self.buffer[y] for y in range(over))
+        for y in range(self.lines):
+            self.buffer[y] = self.buffer[y + over]
+            for x in [x for x in self.buffer[y] if x >= columns]:
+                del self.buffer[y][x]
+        self.cursor.y -= over
+        self.cursor.x = min(self.cursor.x, columns - 1)
+        self.lines, self.columns = rows, columns
+        self.dirty.update(range(rows))
+        self.set_margins()
+
+
 class Emulator:
     """A screen with its history above it, and a place to write to for a `Painter`."""
 
     def __init__(self, columns: int = 80, lines: int = 24) -> None:
-        self._screen: Any = pyte.HistoryScreen(columns, lines, history=100_000, ratio=0.5)
+        self._screen: Any = _Window(columns, lines, history=100_000, ratio=0.5)
         self._stream: Any = pyte.ByteStream(self._screen)
         self.written = b""
 

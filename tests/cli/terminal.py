@@ -14,9 +14,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyte
-from pyte.modes import DECTCEM
-
+from tests.cli.emulator import Emulator
 from tests.cli.programs import PATIENCE, command, environment
 
 # In the new session, so that the terminal becomes its own: /dev/tty, Ctrl-C and Ctrl-Z work.
@@ -25,25 +23,6 @@ TAKE_TERMINAL = (
     "os.execv(sys.argv[1], sys.argv[1:])"
 )
 CTRL_C, CTRL_Z, ENTER = "\x03", "\x1a", "\r"
-HISTORY = 10_000
-
-
-class Scroll(pyte.HistoryScreen):
-    """A screen whose lines go up into the history when it gets lower, as they do in a window."""
-
-    def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        rows, columns = lines or self.lines, columns or self.columns
-        over = max(0, self.cursor.y + 1 - rows)
-        self.history.top.extend(self.buffer[y] for y in range(over))
-        for y in range(self.lines):
-            self.buffer[y] = self.buffer[y + over]
-            for x in [x for x in self.buffer[y] if x >= columns]:
-                del self.buffer[y][x]
-        self.cursor.y -= over
-        self.cursor.x = min(self.cursor.x, columns - 1)
-        self.lines, self.columns = rows, columns
-        self.dirty.update(range(rows))
-        self.set_margins()
 
 
 class Terminal:
@@ -56,27 +35,24 @@ class Terminal:
         size: tuple[int, int],
     ) -> None:
         self.pid = process.pid
-        self.written = b""
+        self._emulator = Emulator(*size)
         (self._master, self._slave), self._process = ends, process
-        self._screen = Scroll(*size, history=HISTORY, ratio=0.5)
-        self._stream = pyte.ByteStream(self._screen)
         self._modes = termios.tcgetattr(self._master)
 
     @property
-    def lines(self) -> list[str]:
-        """The screen as it is, without the blanks at the ends."""
-        return [line.rstrip() for line in self._screen.display]
+    def written(self) -> bytes:
+        """All that the program wrote."""
+        return self._emulator.written
 
     @property
-    def scrolled(self) -> list[str]:
-        """What has left the screen at its top, the oldest first."""
-        columns = range(self._screen.columns)
-        return ["".join(row[x].data for x in columns).rstrip() for row in self._screen.history.top]
+    def lines(self) -> list[str]:
+        """The screen as it is, down to its last line with something in it."""
+        return self._emulator.rows
 
     @property
     def text(self) -> str:
-        """All that can be read: scrolled lines, then the screen, down to its last line."""
-        return "\n".join([*self.scrolled, *self.lines]).rstrip()
+        """All that can be read: what has left the screen at its top, then the screen."""
+        return "\n".join(self._emulator.all_rows).rstrip()
 
     def says(self, text: str) -> bool:
         """Whether it can be read, also where a line's end breaks it."""
@@ -84,12 +60,7 @@ class Terminal:
 
     @property
     def shows_cursor(self) -> bool:
-        return DECTCEM in self._screen.mode
-
-    @property
-    def cursor(self) -> tuple[int, int]:
-        """Column and row, from 0."""
-        return self._screen.cursor.x, self._screen.cursor.y
+        return self._emulator.has_cursor
 
     @property
     def is_as_before(self) -> bool:
@@ -118,7 +89,7 @@ class Terminal:
         self._process.send_signal(number)
 
     def resize(self, columns: int, rows: int) -> None:
-        self._screen.resize(rows, columns)
+        self._emulator.resize(columns, rows)
         set_size(self._master, columns, rows)
 
     def wait_for(self, text: str) -> None:
@@ -147,9 +118,7 @@ class Terminal:
     def _read(self, patience: float) -> bool:
         if not select.select([self._master], [], [], patience)[0]:
             return False
-        data = os.read(self._master, 65536)
-        self.written += data
-        self._stream.feed(data)
+        self._emulator.write(os.read(self._master, 65536))
         return True
 
 

@@ -190,7 +190,7 @@ def test_a_second_signal_leaves_at_once_and_the_agent_goes_too(tmp_path: Path) -
         assert process.stdout is not None
         assert process.stderr is not None
         assert os.read(process.stdout.fileno(), 100) == b"here"
-        family = descendants(process.pid)
+        host, family = process_identity(process.pid), descendants(process.pid)
         process.send_signal(signal.SIGINT)
         assert any(b"once more leaves" in line for line in process.stderr)
         process.send_signal(signal.SIGINT)
@@ -198,6 +198,7 @@ def test_a_second_signal_leaves_at_once_and_the_agent_goes_too(tmp_path: Path) -
     wait_until(
         lambda: not [pid for pid in family if Path(f"/proc/{pid}").exists()], "the agent lives on"
     )
+    wait_until(lambda: directories_of(host) == [], "its directory is still there")
 
 
 def test_a_closed_stdout_and_a_full_disk_are_one_line(tmp_path: Path) -> None:
