@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from rich.text import Text
 
-from avatar_actors import PermissionEvent, Permit
+from avatar_actors import PermissionEvent
 from avatar_actors.cli.display import measures
 from avatar_actors.cli.display.file_edits import file_edits
 from avatar_actors.cli.display.harmless import one_line, revealed
@@ -61,7 +61,7 @@ def panel(asked: Asked, more: int, signs: Signs, now: float) -> tuple[Text, list
     rows = details(ask)
     if len(rows) > MOST:
         rows = [Text(f"({len(rows)} lines, above)", "dim")]
-    foot = [Text.assemble((f"{signs.side} ", "warning"), keys(ask))]
+    foot = [Text.assemble((f"{signs.side} ", "warning"), keys())]
     note = [f"denied in {measures.elapsed(asked.until - now)}"] if asked.until else []
     note += [f"{more} more to answer"] if more else []
     tail = f"{signs.bottom}{signs.line * 2}"
@@ -69,13 +69,9 @@ def panel(asked: Asked, more: int, signs: Signs, now: float) -> tuple[Text, list
     return Text(head, "warning", overflow="crop" if head.endswith(signs.line) else None), rows, foot
 
 
-def keys(ask: PermissionEvent) -> Text:
-    """The keys; "always" only where the agent offers it."""
-    offered = {option.kind for option in ask.options}
-    words = [("y", "es"), ("n", "o")]
-    if Permit.ALLOW_ALWAYS in offered:
-        words.append(("a", "lways"))
-    words.append(("e", "dit"))
+def keys() -> Text:
+    """The keys; an agent that knows no "always" is answered for by the program that shows this."""
+    words = [("y", "es"), ("n", "o"), ("a", "lways"), ("e", "dit")]
     row = Text()
     for key, rest in words:
         row.append(f"[{key}]", "key").append(f"{rest}  ")
