@@ -46,8 +46,9 @@ class Terminal:
 
     @property
     def lines(self) -> list[str]:
-        """The screen as it is, down to its last line with something in it."""
-        return self._emulator.rows
+        """The screen as it is, each row of it, without the blanks at their ends."""
+        rows = self._emulator.rows
+        return rows + [""] * (self._emulator.size().lines - len(rows))
 
     @property
     def text(self) -> str:
@@ -61,6 +62,12 @@ class Terminal:
     @property
     def shows_cursor(self) -> bool:
         return self._emulator.has_cursor
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """Column and row, from 0."""
+        row, column = self._emulator.cursor
+        return column, row
 
     @property
     def is_as_before(self) -> bool:
