@@ -50,12 +50,13 @@ if TYPE_CHECKING:
     from avatar_actors.errors import ResumeRefused, SettingsError, UnknownRequest, Unsupported
     from avatar_actors.errors import WireBroken
     from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
+    from avatar_actors.providers.provider import SignedIn, SignIn
     from avatar_actors.providers.acp import acp_provider
     from avatar_actors.config import AvatarConfig, config_schema, find_config
     from avatar_actors.metrics.offer import MetricsOffer
     from avatar_actors.sessions.listing import SessionListing, SessionSearch
     from avatar_actors.stored_sessions import list_sessions
-    from avatar_actors.agent_lookup import AgentFound, find_agent
+    from avatar_actors.agent_lookup import AgentFound, find_agent, see_agent
     from avatar_actors.readiness import ready_agents
     from avatar_actors.wire.commands import Beginning
     # fmt: on
@@ -89,12 +90,13 @@ __all__ = [
     "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType", "QueueEvent", "RateLimit",
     "Remote", "Restarts", "ResumeRefused", "Retry", "RetryEvent", "Runtime", "RuntimeOptions",
     "RuntimeThread", "SessionInfoEvent", "SessionListing", "SessionSearch", "SettingsError",
-    "StallEvent", "StallVerdict", "StateEvent", "StoredSession", "SupervisionEvent", "TextEvent",
+    "SignIn", "SignedIn", "StallEvent", "StallVerdict", "StateEvent", "StoredSession",
+    "SupervisionEvent", "TextEvent",
     "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall", "ToolEvent", "ToolPolicy",
     "ToolStatus", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
     "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy", "WireBroken", "__version__",
     "acp_provider", "config_schema", "find_agent", "find_config", "list_sessions", "open_avatar",
-    "open_runtime", "ready_agents", "stop_on_signals",
+    "open_runtime", "ready_agents", "see_agent", "stop_on_signals",
 ]
 # fmt: on
 

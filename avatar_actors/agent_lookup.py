@@ -12,14 +12,16 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Unpack
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from avatar_actors.agent_version import is_older, version_in
-from avatar_actors.providers.provider import Place, Provider
+from avatar_actors.launching import passed_to, remote_of
+from avatar_actors.providers.provider import Place, Provider, SignedIn, SignIn
 from avatar_actors.providers.registry import provider_named
-from avatar_actors.settings import AvatarSettings
+from avatar_actors.settings import AvatarOptions, AvatarSettings
 
 # The slowest, gemini 0.61.0, takes 1.7 s; a busy machine ten times as long.
 PATIENCE: Final = 20.0
@@ -31,7 +33,8 @@ PASSED: Final = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH")
 class AgentFound(Struct, frozen=True, kw_only=True):
     """What was found of an agent. `path` is empty when it is missing, `version` if it told none.
 
-    `is_supported`: it is there, and not known to be too old. `advice` says what to do, if anything.
+    `is_supported`: it is there, and not known to be too old. `advice` says what to do about the
+    program, if anything; that of `sign_in` what to do to be signed in.
     """
 
     name: str
@@ -41,6 +44,12 @@ class AgentFound(Struct, frozen=True, kw_only=True):
     is_supported: bool = False
     install: str = ""
     advice: str = ""
+    sign_in: SignIn = SignIn()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it could be used at once, as far as can be seen."""
+        return self.is_supported and self.sign_in.verdict is SignedIn.YES
 
 
 def find_agent(
@@ -53,27 +62,56 @@ def find_agent(
     """
     kind = provider_named(provider) if isinstance(provider, str) else provider
     around = {**os.environ, **(env or {})}
-    program = _program(kind, executable)
+    found = see_agent(kind, executable=executable, env={**(env or {})})
+    if not found.path:
+        return found
+    heard = _heard((found.path, *kind.version_args), around)
+    outdated = _advice(kind, heard)
+    return replace(
+        found,
+        version=version_in(heard),
+        is_supported=not outdated,
+        advice=outdated or ("" if version_in(heard) else "It did not tell its version."),
+    )
+
+
+def see_agent(provider: str | Provider, **options: Unpack[AvatarOptions]) -> AgentFound:
+    """The same without running anything, so its version stays unknown; also for one at a `url`.
+
+    SettingsError for a provider that nobody knows, or one that these options give no command.
+    """
+    kind = provider_named(provider) if isinstance(provider, str) else provider
+    settings = replace(AvatarSettings(), **options)
+    remote = remote_of(kind, settings)
+    if remote is not None:
+        return AgentFound(name=kind.name, executable=remote.shown, install=kind.install)
+    program = _program(kind, settings)
+    around = {**os.environ, **settings.env}
     path = shutil.which(program, path=around.get("PATH"))
     if path is None:
         advice = f"Install it: {kind.install}" if kind.install else f"{program!r} was not found"
         return AgentFound(name=kind.name, executable=program, install=kind.install, advice=advice)
-    heard = _heard((path, *kind.version_args), around)
-    advice = _advice(kind, heard)
     return AgentFound(
         name=kind.name,
         executable=program,
         path=str(Path(path).absolute()),
-        version=version_in(heard),
-        is_supported=not advice,
+        is_supported=True,
         install=kind.install,
-        advice=advice or ("" if version_in(heard) else "It did not tell its version."),
+        sign_in=_sign_in(kind, settings),
     )
 
 
-def _program(kind: Provider, executable: str) -> str:
+def _program(kind: Provider, settings: AvatarSettings) -> str:
+    # The command of its own: with some options another program stands before it.
+    plain = AvatarSettings(executable=settings.executable)
     place = Place(private_dir=Path(tempfile.gettempdir()), session_id="")
-    return kind.plan(AvatarSettings(executable=executable), place).argv[0]
+    return kind.plan(plain, place).argv[0]
+
+
+def _sign_in(kind: Provider, settings: AvatarSettings) -> SignIn:
+    if kind.sign_in is None:
+        return SignIn()
+    return kind.sign_in(settings, {**passed_to(kind), **settings.env})
 
 
 def _advice(kind: Provider, heard: str) -> str:

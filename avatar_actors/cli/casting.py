@@ -48,7 +48,7 @@ def _chosen(wanted: Wanted, config: AvatarConfig) -> tuple[str, str]:
         return wanted.provider, "as you asked"
     if config.names_provider:
         return config.provider, f"as {config.source or '$AVATAR_PROVIDER'} says"
-    for agent in ready_agents():
+    for agent in ready_agents(config.sections):
         return agent.name, f"the first agent that is ready: {agent.path}"
     return "embedded", "no other agent is ready; see: avatar health --check-cli"
 

@@ -7,19 +7,18 @@ from typing import Final
 import msgspec
 
 from avatar_actors.errors import SettingsError
+from avatar_actors.providers.codex_config import codex_config
 from avatar_actors.providers.codex_login import auth_method, needs_own_home
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.providers.sign_in import codex_sign_in
 from avatar_actors.sessions.codex import codex_store
 from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.types import JsonObject
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, SystemPromptBy
 
 OPTIONS: Final = ("adapter", "approval_mode", "auth", "project_docs", "sandbox_mode")
 ADAPTERS: Final = ("acp", "zed")
-SANDBOX_MODES: Final = ("read-only", "workspace-write", "danger-full-access")
-APPROVAL_MODES: Final = ("untrusted", "on-request", "on-failure", "never")
 AUTH_METHODS: Final = ("chatgpt", "codex-api-key", "openai-api-key", "api-key")
 
 # Read-only is the mode that asks the host before each edit. The default of 2.6.0, `agent`, has a
@@ -47,6 +46,7 @@ def codex_provider() -> Provider:
         install="npm install -g @agentclientprotocol/codex-acp @openai/codex",
         store=codex_store,
         minimum={"@agentclientprotocol/codex-acp": "2.6.0", "codex-acp": "0.16.0"},
+        sign_in=codex_sign_in,
     )
 
 
@@ -72,7 +72,7 @@ def _adapter(settings: AvatarSettings) -> str:
 
 def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     check_options("codex", settings, OPTIONS)
-    adapter, wished = _adapter(settings), _config(settings)
+    adapter, wished = _adapter(settings), codex_config(settings)
     # The host project's AGENTS.md is for people's own Codex; 0.137.0 and 0.166.0 would read it.
     is_read = choice(settings, "project_docs", ("false", "true"), "false") == "true"
     config = wished if is_read else {"project_doc_max_bytes": 0, **wished}
@@ -94,20 +94,6 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         files[f"{HOME}/config.toml"] = ""
         env["CODEX_HOME"] = str(place.private_dir / HOME)
     return LaunchPlan(argv=tuple(argv), env=env, files=files)
-
-
-def _config(settings: AvatarSettings) -> JsonObject:
-    config: JsonObject = {}
-    # `gpt-5.5[high]` is the adapter's name for a model with an effort.
-    model, _, effort = settings.model.removesuffix("]").partition("[")
-    config |= {"model": model} if model else {}
-    config |= {"model_reasoning_effort": effort} if effort else {}
-    if "sandbox_mode" in settings.options:
-        # Zed's needs `bwrap` on PATH for the first two; without it every command dies unseen.
-        config["sandbox_mode"] = choice(settings, "sandbox_mode", SANDBOX_MODES, "")
-    if "approval_mode" in settings.options:
-        config["approval_policy"] = choice(settings, "approval_mode", APPROVAL_MODES, "")
-    return config
 
 
 def _short(text: str) -> str:

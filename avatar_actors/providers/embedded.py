@@ -18,6 +18,7 @@ from avatar_actors.providers.gemini import gemini_profile
 from avatar_actors.providers.gemini_headless import gemini_headless_provider
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.providers.sign_in import needs_no_sign_in
 from avatar_actors.sessions.embedded import embedded_store
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.acp import AcpWire
@@ -44,6 +45,7 @@ def embedded_provider() -> Provider:
         passes=("AVATAR_EMBEDDED_*",),
         store=embedded_store,
         version_args=("-I", "-S", "-c", PROGRAM, "--version"),
+        sign_in=needs_no_sign_in,
     )
 
 

@@ -12,8 +12,10 @@ from typing import Final
 import msgspec
 
 from avatar_actors.providers.gemini_generation import GENERATION, generation_settings
+from avatar_actors.providers.gemini_trust import trusts_workspace
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
+from avatar_actors.providers.sign_in import gemini_sign_in
 from avatar_actors.sessions.gemini import gemini_store
 from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.wire.acp import AcpWire
@@ -31,8 +33,6 @@ MODES: Final = {
     PermissionMode.ASK: "default",
     PermissionMode.UNRESTRICTED: "default",
 }
-# 0.61.0 refuses these in a folder that is not trusted.
-PRIVILEGED_MODES: Final = frozenset({"autoEdit", "yolo"})
 
 
 def gemini_provider() -> Provider:
@@ -45,6 +45,7 @@ def gemini_provider() -> Provider:
         install="npm install -g @google/gemini-cli",
         store=gemini_store,
         minimum={"gemini-cli": "0.61.0"},
+        sign_in=gemini_sign_in,
     )
 
 
@@ -98,7 +99,7 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     argv += ["-m", settings.model] if settings.model else []
     # Without NO_RELAUNCH it runs twice, and a killed parent leaves a child that holds stdout.
     env = {"GEMINI_CLI_NO_RELAUNCH": "true", "TMPDIR": str(place.private_dir)}
-    if _trusts_workspace(settings):
+    if trusts_workspace(settings):
         env["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
     if settings.system_prompt:
         # It replaces the whole system instruction; there is no way to add to it.
@@ -108,13 +109,3 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         files[f"{HOME}/.gemini/settings.json"] = generation_settings(settings)
         env["HOME"] = str(place.private_dir / HOME)
     return LaunchPlan(argv=(*argv, *settings.args), env=env, files=files)
-
-
-def _trusts_workspace(settings: AvatarSettings) -> bool:
-    """Only where it is needed: a trusted folder's own .gemini settings and MCP servers count.
-
-    In a folder that is not trusted 0.61.0 silently starts no MCP server, ours neither.
-    """
-    is_needed = bool(settings.mcp_servers) or settings.mode in PRIVILEGED_MODES
-    default = "true" if is_needed else "false"
-    return choice(settings, "trust_workspace", YES_OR_NO, default) == "true"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Final
 
@@ -61,6 +62,22 @@ class Remote(Struct, frozen=True, kw_only=True):
         return f"Remote({self.shown!r}, headers={sorted(self.headers)})"
 
 
+class SignedIn(Enum):
+    """YES and NO: as far as can be seen without asking anybody. UNKNOWN: it cannot be seen."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+class SignIn(Struct, frozen=True):
+    """Whether an agent is signed in, by what (a variable's name, a file), and what to do if not."""
+
+    verdict: SignedIn = SignedIn.UNKNOWN
+    by: str = ""
+    advice: str = ""
+
+
 # A remote that is away is no crasher: it is tried again until it is back, every ten seconds at
 # most, which the limit of restarts cannot end.
 RECONNECTS: Final = Restarts(max_restarts=60, first_delay=0.05, factor=2.0, max_delay=10.0)
@@ -74,7 +91,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     types when the executable is missing. `remote` tells of an agent that is not launched but
     connected to, if the settings say so; None: this kind is always launched. `store` reads the
     sessions that the agent has kept. `version_args` make the executable tell its version; `minimum`
-    has, by the agent's own name, the oldest versions that are supported.
+    has, by the agent's own name, the oldest versions that are supported. `sign_in` tells whether
+    it is signed in, from the settings and the environment that it would get; it runs nothing.
     """
 
     name: str
@@ -86,3 +104,4 @@ class Provider(Struct, frozen=True, kw_only=True):
     store: Store | None = None
     version_args: tuple[str, ...] = ("--version",)
     minimum: dict[str, str] = {}
+    sign_in: Callable[[AvatarSettings, Mapping[str, str]], SignIn] | None = None
