@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from avatar_actors.types import ActivityStatus, BridgeState, CancelResult, Choice, Continuity
     from avatar_actors.types import CostSource, EngineState, Level, McpServer
     from avatar_actors.types import Message, Outcome, PermissionOption, Permit, PlanEntry
-    from avatar_actors.types import ProviderCapabilities, StallVerdict, StoredSession
-    from avatar_actors.types import ThinkingPhase, ToolCall, ToolStatus, Usage
+    from avatar_actors.types import ProviderCapabilities, StallVerdict, StoredMessage
+    from avatar_actors.types import StoredSession, ThinkingPhase, ToolCall, ToolStatus, Usage
     from avatar_actors.health import HealthStatus
     from avatar_actors.events import ActivityEvent, AvatarEvent, ContextEvent, ContinuityEvent
     from avatar_actors.events import CostEvent, DiagnosticEvent, EngineStateEvent, ErrorEvent
@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from avatar_actors.config import AvatarConfig, config_schema, find_config
     from avatar_actors.metrics.offer import MetricsOffer
     from avatar_actors.sessions.listing import SessionListing, SessionSearch
-    from avatar_actors.stored_sessions import list_sessions
+    from avatar_actors.sessions.transcript import SessionTranscript
+    from avatar_actors.stored_sessions import list_sessions, read_session
     from avatar_actors.agent_lookup import AgentFound, find_agent, see_agent
     from avatar_actors.readiness import ready_agents
     from avatar_actors.wire.commands import Beginning
@@ -70,7 +71,7 @@ _ROOMS = (
     "engine_options", "hosting.chat_handle", "hosting.delivery", "hosting.emitter",
     "hosting.host_stream", "hosting.runtime_thread", "hosting.signals", "cancelling",
     "providers.provider", "providers.acp", "config", "metrics.offer", "sessions.listing",
-    "stored_sessions", "agent_lookup", "readiness", "wire.commands",
+    "sessions.transcript", "stored_sessions", "agent_lookup", "readiness", "wire.commands",
 )  # fmt: skip
 
 # fmt: off
@@ -89,14 +90,14 @@ __all__ = [
     "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry", "PlanEvent", "Price",
     "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType", "QueueEvent", "RateLimit",
     "Remote", "Restarts", "ResumeRefused", "Retry", "RetryEvent", "Runtime", "RuntimeOptions",
-    "RuntimeThread", "SessionInfoEvent", "SessionListing", "SessionSearch", "SettingsError",
-    "SignIn", "SignedIn", "StallEvent", "StallVerdict", "StateEvent", "StoredSession",
-    "SupervisionEvent", "TextEvent",
+    "RuntimeThread", "SessionInfoEvent", "SessionListing", "SessionSearch",
+    "SessionTranscript", "SettingsError", "SignIn", "SignedIn", "StallEvent", "StallVerdict",
+    "StateEvent", "StoredMessage", "StoredSession", "SupervisionEvent", "TextEvent",
     "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall", "ToolEvent", "ToolPolicy",
     "ToolStatus", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
     "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy", "WireBroken", "__version__",
     "acp_provider", "config_schema", "find_agent", "find_config", "list_sessions", "open_avatar",
-    "open_runtime", "ready_agents", "see_agent", "stop_on_signals",
+    "open_runtime", "read_session", "ready_agents", "see_agent", "stop_on_signals",
 ]
 # fmt: on
 

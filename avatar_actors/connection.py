@@ -31,6 +31,7 @@ _FAILURES = {
     facts.OpenFailure.NEEDS_LOGIN: errors.AgentNeedsLogin,
     facts.OpenFailure.NOT_FOUND: errors.AgentNotFound,
 }
+_NOT_RESUMED = frozenset({Continuity.NEW, Continuity.FRESH})
 # Where wires put words that may be anything: garbage, error messages, lines they do not know.
 _REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
     DiagnosticEvent: ("message",),
@@ -171,6 +172,15 @@ def continuity_of(opened: facts.Opened, wish: ResumeWish) -> ContinuityEvent:
     return ContinuityEvent(
         continuity=continuity, session_id=opened.session_id, why=why or wish.lost
     )
+
+
+def why_not_resumed(opened: facts.Opened, wish: ResumeWish) -> str:
+    """Why this is not the session that the host named, or a fork of it; else nothing."""
+    if wish.begins is commands.Beginning.FORK and not opened.capabilities.can_fork_session:
+        return "the agent cannot fork a session"
+    if wish.is_demanded and opened.continuity in _NOT_RESUMED:
+        return opened.why or "the agent cannot resume that session"
+    return ""
 
 
 async def end_session(links: Links, error: errors.AgentError | errors.AvatarStartError) -> NoReturn:

@@ -33,7 +33,7 @@ class SessionRecord:
         self._wants_last = begins is Beginning.LAST and not resume
         # The session that this one is a copy of, as long as nothing was said in the copy: an agent
         # may store it only then.
-        self._fork_of = ""
+        self._fork_of = resume if begins is Beginning.FORK else ""
         self._starts = 0
         self._chosen = Chosen()
 

@@ -139,6 +139,7 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     resume: str = ""
     continue_last: bool = False
+    fork: str = ""
     output_schema: JsonObject | None = None
     permissions: PermissionMode = PermissionMode.ASK
     tools: ToolPolicy = ToolPolicy()
@@ -155,6 +156,8 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.max_history < 0 or self.max_line < 1:
             raise SettingsError("max_history must be at least 0, max_line at least 1")
+        if self.fork and self.resume:
+            raise SettingsError("resume goes on with a session, fork with a copy: give one of them")
 
     def __repr__(self) -> str:
         # Only what was wished, and no values that may be secret.
@@ -185,6 +188,7 @@ class SharedOptions(TypedDict, total=False):
     headers: dict[str, str]
     resume: str
     continue_last: bool
+    fork: str
     output_schema: JsonObject | None
     permissions: PermissionMode
     tools: ToolPolicy

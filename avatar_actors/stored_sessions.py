@@ -17,6 +17,7 @@ from avatar_actors.launching import Launcher, passed_to
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
 from avatar_actors.sessions.listing import SessionListing, SessionSearch, newest_first, title_from
+from avatar_actors.sessions.transcript import SessionTranscript, last_said
 from avatar_actors.types import Level, StoredSession
 
 
@@ -37,6 +38,19 @@ def list_sessions(
     around = {**passed_to(kind), **(env or {})}
     directory = None if working_dir is None else Path(working_dir)
     return kind.store(SessionSearch(env=around, working_dir=directory, limit=limit))
+
+
+def read_session(
+    provider: str | Provider, session: StoredSession, limit: int = 1000
+) -> SessionTranscript:
+    """What was said in a session that `list_sessions` found: its last messages, oldest first.
+
+    It blocks for a moment, and reads no more than the last 16 MB of the file.
+    """
+    kind = provider_named(provider) if isinstance(provider, str) else provider
+    if kind.transcript is None or not session.file:
+        return SessionTranscript((), (f"what was said is not to be read from {kind.name}'s store",))
+    return last_said(Path(session.file), kind.transcript, limit)
 
 
 async def sessions_of(contact: Contact, launcher: Launcher) -> tuple[StoredSession, ...]:
@@ -79,6 +93,7 @@ def merged(
             working_dir=each.working_dir or known.working_dir,
             updated_at=each.updated_at or known.updated_at,
             created_at=each.created_at or known.created_at,
+            file=known.file,
         )
     return newest_first(list(found.values()))
 

@@ -261,13 +261,22 @@ class ProviderCapabilities(Struct, frozen=True, kw_only=True):
 
 
 class StoredSession(Struct, frozen=True):
-    """A session that the agent could resume."""
+    """A session that the agent could resume. `file` is where its store has it, if one was read."""
 
     session_id: str
     title: str = ""
     working_dir: str = ""
     updated_at: str = ""
     created_at: str = ""
+    file: str = ""
+
+
+class StoredMessage(Struct, frozen=True):
+    """What the user or the assistant said in a stored session, as its `role` tells."""
+
+    role: str
+    text: str
+    at: str = ""
 
 
 class Message(Struct, frozen=True):

@@ -23,6 +23,7 @@ from avatar_actors.connection import (
     death_of,
     end_session,
     refusal_of,
+    why_not_resumed,
     without_secrets,
 )
 from avatar_actors.events import (
@@ -33,15 +34,11 @@ from avatar_actors.events import (
 from avatar_actors.limit_messages import Spent
 from avatar_actors.resume_messages import ResumeImpossible
 from avatar_actors.tariff import Tariff
-from avatar_actors.types import Continuity
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
 from supervisors import Address, Inbox, MailboxFull, Reply
 
 Heard: TypeAlias = trio.MemoryReceiveChannel[bytes | inner.StreamEnded]
-
-
-_NOT_RESUMED = frozenset({Continuity.NEW, Continuity.FRESH})
 
 
 class _Turn(Struct):
@@ -217,9 +214,10 @@ class _Speaker:
                 await self._links.turn_queue.tell(messages.SessionIs(session_id))
             case facts.Opened(capabilities=said):
                 capabilities = self._opening.completed(said)
-                if self._opening.far.wish.is_demanded and fact.continuity in _NOT_RESUMED:
-                    await self._cannot_resume(fact.why or "the agent cannot resume that session")
-                self._opened = replace(fact, capabilities=capabilities)
+                opened = replace(fact, capabilities=capabilities)
+                if why := why_not_resumed(opened, self._opening.far.wish):
+                    await self._cannot_resume(why)
+                self._opened = opened
                 self._is_open.set()
             case facts.OpenFailed():
                 await self._refuse(fact)

@@ -79,7 +79,8 @@ class _Queue:
     ) -> None:
         self.history = History(settings.max_history)
         begins = Beginning.LAST if settings.continue_last else Beginning.AS_NAMED
-        self.record = SessionRecord(settings.resume, begins)
+        begins = Beginning.FORK if settings.fork else begins
+        self.record = SessionRecord(settings.fork or settings.resume, begins)
         self._address, self._settings, self._links = address, settings, links
         self._waiting: deque[messages.Submission] = deque()
         self._present: TurnRunner | None = None

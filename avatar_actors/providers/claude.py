@@ -11,7 +11,7 @@ from avatar_actors.errors import SettingsError
 from avatar_actors.providers.claude_mcp import mcp_config
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import claude_sign_in
-from avatar_actors.sessions.claude import claude_store
+from avatar_actors.sessions.claude import claude_store, claude_transcript
 from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.wire.claude import ClaudeWire
 from avatar_actors.wire.commands import Beginning
@@ -77,6 +77,7 @@ def claude_provider() -> Provider:
         ),
         install="npm install -g @anthropic-ai/claude-code",
         store=claude_store,
+        transcript=claude_transcript,
         minimum={"Claude Code": "2.1.197"},
         sign_in=claude_sign_in,
     )  # fmt: skip

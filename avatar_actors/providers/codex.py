@@ -12,7 +12,7 @@ from avatar_actors.providers.codex_login import auth_method, needs_own_home
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import codex_sign_in
-from avatar_actors.sessions.codex import codex_store
+from avatar_actors.sessions.codex import codex_store, codex_transcript
 from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, SystemPromptBy
@@ -45,6 +45,7 @@ def codex_provider() -> Provider:
         passes=("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"),
         install="npm install -g @agentclientprotocol/codex-acp @openai/codex",
         store=codex_store,
+        transcript=codex_transcript,
         minimum={"@agentclientprotocol/codex-acp": "2.6.0", "codex-acp": "0.16.0"},
         sign_in=codex_sign_in,
     )

@@ -19,7 +19,7 @@ from avatar_actors.providers.gemini_headless import gemini_headless_provider
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import needs_no_sign_in
-from avatar_actors.sessions.embedded import embedded_store
+from avatar_actors.sessions.embedded import embedded_store, embedded_transcript
 from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
@@ -44,6 +44,7 @@ def embedded_provider() -> Provider:
         wire=_wire,
         passes=("AVATAR_EMBEDDED_*",),
         store=embedded_store,
+        transcript=embedded_transcript,
         version_args=("-I", "-S", "-c", PROGRAM, "--version"),
         sign_in=needs_no_sign_in,
     )

@@ -16,7 +16,7 @@ from avatar_actors.providers.gemini_trust import trusts_workspace
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import gemini_sign_in
-from avatar_actors.sessions.gemini import gemini_store
+from avatar_actors.sessions.gemini import gemini_store, gemini_transcript
 from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
@@ -44,6 +44,7 @@ def gemini_provider() -> Provider:
         passes=("GEMINI_API_KEY", "GEMINI_CLI_HOME", "GOOGLE_*", "CLOUDSDK_*"),
         install="npm install -g @google/gemini-cli",
         store=gemini_store,
+        transcript=gemini_transcript,
         minimum={"gemini-cli": "0.61.0"},
         sign_in=gemini_sign_in,
     )

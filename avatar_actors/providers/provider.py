@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from avatar_actors.redaction import repr_without
 from avatar_actors.sessions.listing import Store
+from avatar_actors.sessions.transcript import Transcript
 from avatar_actors.settings import AvatarSettings, Restarts
 from avatar_actors.wire.commands import Beginning
 from avatar_actors.wire.wire import Wire
@@ -90,9 +91,10 @@ class Provider(Struct, frozen=True, kw_only=True):
     the agent gets besides the harmless ones (PATH, HOME, LANG, …). `install` is what a person
     types when the executable is missing. `remote` tells of an agent that is not launched but
     connected to, if the settings say so; None: this kind is always launched. `store` reads the
-    sessions that the agent has kept. `version_args` make the executable tell its version; `minimum`
-    has, by the agent's own name, the oldest versions that are supported. `sign_in` tells whether
-    it is signed in, from the settings and the environment that it would get; it runs nothing.
+    sessions that the agent has kept, `transcript` makes messages of their lines. `version_args`
+    make the executable tell its version; `minimum` has, by the agent's own name, the oldest
+    versions that are supported. `sign_in` tells whether it is signed in, from the settings and the
+    environment that it would get; it runs nothing.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     install: str = ""
     remote: Callable[[AvatarSettings], Remote | None] | None = None
     store: Store | None = None
+    transcript: Transcript | None = None
     version_args: tuple[str, ...] = ("--version",)
     minimum: dict[str, str] = {}
     sign_in: Callable[[AvatarSettings, Mapping[str, str]], SignIn] | None = None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from avatar_actors.sessions.listing import SessionListing, SessionSearch, title_from
 from avatar_actors.sessions.shelf import File, Shelf
-from avatar_actors.types import JsonObject, StoredSession
-from avatar_actors.wire.json_values import at, is_array, text_at
+from avatar_actors.sessions.transcript import texts_of
+from avatar_actors.types import JsonObject, StoredMessage, StoredSession
+from avatar_actors.wire.json_values import at, text_at
 from avatar_actors.wire.moments import time_text
 
 # A longer key is cut here, and a hash added to it.
@@ -59,7 +60,19 @@ def _session(shelf: Shelf, file: File) -> StoredSession | None:
         working_dir=beginning.working_dir,
         updated_at=time_text(file.modified),
         created_at=beginning.created_at,
+        file=str(file.path),
     )
+
+
+def claude_transcript(lines: Iterable[JsonObject]) -> Iterator[StoredMessage]:
+    """What the user and Claude said; not what its sub-agents or tools did."""
+    for line in lines:
+        moment = text_at(line, "timestamp")
+        if prompt := _prompt(line):
+            yield StoredMessage("user", prompt, moment)
+        elif line.get("type") == "assistant" and not line.get("isSidechain"):
+            for text in texts_of(at(line, "message", "content")):
+                yield StoredMessage("assistant", text, moment)
 
 
 class _Beginning:
@@ -97,7 +110,5 @@ def _said_last(lines: list[JsonObject]) -> str:
 def _prompt(line: JsonObject) -> str:
     if line.get("type") != "user" or line.get("isMeta") or line.get("isSidechain"):
         return ""
-    content = at(line, "message", "content")
-    texts = [text_at(block, "text") for block in content] if is_array(content) else [content]
-    said = (text for text in texts if isinstance(text, str) and text.strip())
+    said = texts_of(at(line, "message", "content"))
     return next((text for text in said if not NOT_SAID.match(text)), "")

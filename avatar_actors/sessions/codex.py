@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from avatar_actors.sessions.listing import SessionListing, SessionSearch, title_from
 from avatar_actors.sessions.shelf import File, Shelf
-from avatar_actors.types import JsonObject, StoredSession
-from avatar_actors.wire.json_values import at, is_array, text_at
+from avatar_actors.sessions.transcript import texts_of
+from avatar_actors.types import JsonObject, StoredMessage, StoredSession
+from avatar_actors.wire.json_values import at, text_at
 from avatar_actors.wire.moments import time_text
 
 
@@ -44,7 +45,21 @@ def _session(shelf: Shelf, file: File, search: SessionSearch) -> StoredSession |
         working_dir=directory,
         updated_at=time_text(file.modified),
         created_at=text_at(meta, "timestamp"),
+        file=str(file.path),
     )
+
+
+def codex_transcript(lines: Iterable[JsonObject]) -> Iterator[StoredMessage]:
+    """What the user and Codex said."""
+    for line in lines:
+        moment = text_at(line, "timestamp")
+        for text in _prompts(line):
+            yield StoredMessage("user", text, moment)
+        payload = at(line, "payload")
+        # Both versions also write an event for it, each of another form.
+        if line.get("type") == "response_item" and text_at(payload, "role") == "assistant":
+            for text in texts_of(at(payload, "content")):
+                yield StoredMessage("assistant", text, moment)
 
 
 def _prompts(line: JsonObject) -> Iterator[str]:
@@ -53,5 +68,4 @@ def _prompts(line: JsonObject) -> Iterator[str]:
     if text_at(payload, "type") == "user_message":
         yield text_at(payload, "message")
     elif text_at(payload, "item", "type") == "UserMessage":
-        content = at(payload, "item", "content")
-        yield from (text_at(part, "text") for part in (content if is_array(content) else []))
+        yield from texts_of(at(payload, "item", "content"))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from avatar_actors.sessions.listing import SessionListing, SessionSearch, title_from
 from avatar_actors.sessions.shelf import File, Shelf
-from avatar_actors.types import StoredSession
+from avatar_actors.types import JsonObject, StoredMessage, StoredSession
 from avatar_actors.wire.json_values import at, text_at
 from avatar_actors.wire.moments import time_text
 
@@ -36,9 +37,18 @@ def _session(shelf: Shelf, file: File) -> StoredSession | None:
                     working_dir=directory,
                     updated_at=time_text(file.modified),
                     created_at=created_at,
+                    file=str(file.path),
                 )
             case _:
                 pass
     if not has_begun:
         shelf.note(file.path, "no line of a session can be read in it")
     return None
+
+
+def embedded_transcript(lines: Iterable[JsonObject]) -> Iterator[StoredMessage]:
+    """What was said by both."""
+    for line in lines:
+        role = text_at(line, "role")
+        if role in {"user", "assistant"}:
+            yield StoredMessage(role, text_at(line, "text"))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from avatar_actors.sessions.listing import SessionListing, SessionSearch, title_from
 from avatar_actors.sessions.shelf import File, Shelf
-from avatar_actors.types import JsonObject, StoredSession
+from avatar_actors.sessions.transcript import texts_of
+from avatar_actors.types import JsonObject, StoredMessage, StoredSession
 from avatar_actors.wire.json_values import at, is_array, is_object, text_at
 from avatar_actors.wire.moments import time_text
 
 # The CLI's own first message; each process stores a session that has nothing else.
 NOT_SAID: Final = "<session_context>"
+ROLES: Final = {"user": "user", "gemini": "assistant"}
 
 
 def gemini_store(search: SessionSearch) -> SessionListing:
@@ -66,17 +68,33 @@ def _session(shelf: Shelf, file: File, directory: str) -> StoredSession | None:
         working_dir=directory,
         updated_at=time_text(file.modified),
         created_at=created_at,
+        file=str(file.path),
     )
+
+
+def gemini_transcript(lines: Iterable[JsonObject]) -> Iterator[StoredMessage]:
+    """What the user and Gemini said; of a message that was written again, the last form."""
+    messages: dict[str, JsonObject] = {}
+    for number, line in enumerate(lines):
+        replaced = at(line, "$set", "messages")
+        if is_array(replaced):
+            messages = {}
+        for place, each in enumerate(replaced if is_array(replaced) else [line]):
+            if is_object(each) and text_at(each, "type") in ROLES:
+                messages[text_at(each, "id") or f"{number}-{place}"] = each
+    for message in messages.values():
+        role, moment = ROLES[text_at(message, "type")], text_at(message, "timestamp")
+        yield from (StoredMessage(role, text, moment) for text in _said(message))
 
 
 def _prompts(line: JsonObject) -> Iterator[str]:
     """What the user says in a message, or in the messages that replace those before."""
     replaced = at(line, "$set", "messages")
     for message in replaced if is_array(replaced) else [line]:
-        if text_at(message, "type") != "user":
-            continue
-        content = at(message, "content")
-        for part in content if is_array(content) else [content]:
-            text = text_at(part, "text") if is_object(part) else part
-            if isinstance(text, str) and text.strip() and not text.startswith(NOT_SAID):
-                yield text
+        if text_at(message, "type") == "user":
+            yield from _said(message)
+
+
+def _said(message: object) -> Iterator[str]:
+    texts = texts_of(at(message, "content"))
+    return (text for text in texts if not text.startswith(NOT_SAID))

@@ -100,15 +100,20 @@ class Shelf:
 
     def tail(self, path: Path) -> list[JsonObject]:
         """The JSON objects at the end, the last first."""
+        lines, _ = self.last_lines(path, TAIL)
+        return lines[::-1]
+
+    def last_lines(self, path: Path, size: int) -> tuple[list[JsonObject], bool]:
+        """The JSON objects in so many bytes at the end, and whether that is the whole file."""
         try:
             with _opened(path) as descriptor:
-                start = max(0, os.fstat(descriptor).st_size - TAIL)
-                lines = os.pread(descriptor, TAIL, start).split(b"\n")
+                start = max(0, os.fstat(descriptor).st_size - size)
+                lines = os.pread(descriptor, size, start).split(b"\n")
         except OSError as error:
             self.note(path, error)
-            return []
+            return [], True
         # The first line is cut, unless this is the whole file.
-        return list(_objects(lines[1:] if start else lines))[::-1]
+        return list(_objects(lines[1:] if start else lines)), not start
 
     def text(self, path: Path) -> str:
         """A small file; empty when there is none."""

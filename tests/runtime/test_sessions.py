@@ -202,6 +202,26 @@ async def test_any_stored_session_can_be_forked(home: Home, dialect: str) -> Non
 
 
 @pytest.mark.parametrize("dialect", FORKING)
+async def test_an_avatar_can_begin_with_a_fork(home: Home, dialect: str) -> None:
+    old = await told(home, dialect, "about flowers")
+    async with home.avatar(options={"dialect": dialect}, fork=old) as aria:
+        health = await aria.health()
+        assert health.session_id not in {old, ""}
+        assert health.continuity_why == f"a fork of {old}"
+        await aria.chat("only in the fork")
+        assert await memory(aria) == ["about flowers", "only in the fork"]
+        await aria.resume(old)
+        assert await memory(aria) == ["about flowers"]
+
+
+@pytest.mark.parametrize("options", [{"dialect": "gemini"}, {"flavour": "codex-zed"}])
+async def test_who_cannot_fork_does_not_begin_with_one(home: Home, options: dict[str, str]) -> None:
+    with pytest.raises(AvatarStartError, match="cannot fork"):
+        async with home.avatar(options=options, fork=NOBODY):
+            pass
+
+
+@pytest.mark.parametrize("dialect", FORKING)
 async def test_a_fork_in_which_nothing_was_said_survives_a_crash(home: Home, dialect: str) -> None:
     old = await told(home, dialect, "about flowers")
     async with home.avatar(options={"dialect": dialect}) as aria:

@@ -16,6 +16,7 @@ from avatar_actors.sessions.gemini import gemini_store
 from avatar_actors.sessions.listing import SessionListing, SessionSearch, Store
 
 BEGAN = "2026-11-16T10:51:04.583Z"
+ANSWER = [{"type": "text", "text": "an answer"}]
 Line = dict[str, Any]
 
 
@@ -62,7 +63,7 @@ def claude_lines(cwd: Path, session_id: str, prompt: str) -> list[Line]:
         {"type": "queue-operation", "operation": "dequeue", "timestamp": BEGAN},
         {**said, "message": meta, "isMeta": True},
         {**said, "message": {"role": "user", "content": [{"type": "text", "text": prompt}]}},
-        {"type": "assistant", "message": {"role": "assistant", "content": []}, **about},
+        {"type": "assistant", "message": {"role": "assistant", "content": ANSWER}, **about},
         {"type": "last-prompt", "lastPrompt": "what came last", "sessionId": session_id},
     ]
 
@@ -97,12 +98,14 @@ def codex_lines(cwd: Path, session_id: str, prompt: str) -> list[Line]:
         {"type": "response_item", "payload": {**user, "content": context}},
         {"type": "response_item", "payload": {"type": "additional_tools", "tools": "x" * 90_000}},
         {"type": "event_msg", "payload": {"type": "item_completed", "item": item}},
+        {"type": "response_item", "payload": {"role": "assistant", "content": ANSWER}},
     ]
 
 
 def codex_old_lines(cwd: Path, session_id: str, prompt: str) -> list[Line]:
-    *rest, _ = codex_lines(cwd, session_id, prompt)
-    return [*rest, {"type": "event_msg", "payload": {"type": "user_message", "message": prompt}}]
+    *rest, _, answer = codex_lines(cwd, session_id, prompt)
+    said = {"type": "event_msg", "payload": {"type": "user_message", "message": prompt}}
+    return [*rest, said, answer]
 
 
 def embedded_path(_: Path, session_id: str) -> str:

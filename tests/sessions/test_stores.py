@@ -12,7 +12,7 @@ from tests.sessions.stores import BEGAN, CLAUDE, CODEX, EMBEDDED, GEMINI, Kind
 
 
 def test_a_session_has_its_title_directory_and_times(kind: Kind, home: Path, work: Path) -> None:
-    kind.keep(home, work, "one", "Tell me  about\nperiwinkles", age=1.5)
+    path = kind.keep(home, work, "one", "Tell me  about\nperiwinkles", age=1.5)
     listing = kind.read(home, work)
     expected = StoredSession(
         session_id="one",
@@ -20,6 +20,7 @@ def test_a_session_has_its_title_directory_and_times(kind: Kind, home: Path, wor
         working_dir=str(work),
         updated_at="2027-01-15T07:59:58.500Z",
         created_at=BEGAN,
+        file=str(path),
     )
     assert listing == SessionListing((expected,))
 
