@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
     from avatar_actors.providers.provider import SignedIn, SignIn
     from avatar_actors.providers.acp import acp_provider
+    from avatar_actors.providers.registry import provider_named
     from avatar_actors.config import AvatarConfig, config_schema, find_config
     from avatar_actors.metrics.offer import MetricsOffer
     from avatar_actors.sessions.listing import SessionListing, SessionSearch
@@ -70,8 +71,9 @@ _ROOMS = (
     "settings", "host_settings", "subscription", "runtime", "handle", "turn", "engine",
     "engine_options", "hosting.chat_handle", "hosting.delivery", "hosting.emitter",
     "hosting.host_stream", "hosting.runtime_thread", "hosting.signals", "cancelling",
-    "providers.provider", "providers.acp", "config", "metrics.offer", "sessions.listing",
-    "sessions.transcript", "stored_sessions", "agent_lookup", "readiness", "wire.commands",
+    "providers.provider", "providers.acp", "providers.registry", "config", "metrics.offer",
+    "sessions.listing", "sessions.transcript", "stored_sessions", "agent_lookup", "readiness",
+    "wire.commands",
 )  # fmt: skip
 
 # fmt: off
@@ -97,7 +99,8 @@ __all__ = [
     "ToolStatus", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
     "UnrecognisedEvent", "Unsupported", "Usage", "WhileBusy", "WireBroken", "__version__",
     "acp_provider", "config_schema", "find_agent", "find_config", "list_sessions", "open_avatar",
-    "open_runtime", "read_session", "ready_agents", "see_agent", "stop_on_signals",
+    "open_runtime", "provider_named", "read_session", "ready_agents", "see_agent",
+    "stop_on_signals",
 ]
 # fmt: on
 

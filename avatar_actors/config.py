@@ -18,6 +18,7 @@ from avatar_actors.errors import SettingsError
 from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.providers.provider import Provider
 from avatar_actors.settings import AvatarOptions
+from avatar_actors.types import JsonObject
 
 __all__ = ["AvatarConfig", "config_schema", "find_config"]
 
@@ -70,6 +71,25 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
             raise SettingsError(f"no provider {name!r}; {there}")
         own = {each.name: each for each in self.providers}
         return own.get(name, name), self.sections[name].copy()
+
+    def shown(self, environ: Mapping[str, str] | None = None) -> JsonObject:
+        """All of it as JSON, to be looked at; in place of each secret there is a mark.
+
+        `environment` has the names of the variables that went before the file.
+        """
+        from avatar_actors.configuration import showing  # noqa: PLC0415 - only who looks pays
+
+        environ = os.environ if environ is None else environ
+        sections = {name: options for name, options in self.sections.items() if options}
+        return {
+            "source": self.source,
+            "environment": showing.from_environment(environ),
+            "provider": self.provider,
+            "names_provider": self.names_provider,
+            "providers": [each.name for each in self.providers],
+            "sections": showing.shown_values(sections, environ),
+            "runtime": showing.shown_values(self.runtime, environ),
+        }
 
     def __repr__(self) -> str:
         # The sections hold keys and tokens.

@@ -69,6 +69,8 @@ def _with(options: AvatarOptions, wanted: Wanted) -> AvatarOptions:
         options["budget"] = msgspec.structs.replace(budget, cost_usd=wanted.budget)
     if wanted.resume:
         options["resume"] = wanted.resume
+    if wanted.fork:
+        options["fork"] = wanted.fork
     if wanted.continue_last:
         options["continue_last"] = True
     return options

@@ -8,12 +8,15 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
 from avatar_actors import AvatarError
 from avatar_actors.cli.exit_code import ExitCode, Failure, failure_of
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Entry(NamedTuple):
@@ -31,8 +34,16 @@ COMMANDS: Final = {
     "session": Entry("session:session", "List, show, resume and fork stored sessions."),
     "config": Entry("config_command:config", "Check, show and describe the configuration."),
     "tree": Entry("tree:tree", "Watch the supervision tree of a run."),
+    "completion": Entry("completion:completion", "Print what makes a shell complete `avatar`."),
     "version": Entry("version:version", "Show the versions of what is running here."),
 }
+
+
+def command_named(name: str) -> click.Command:
+    """The command; its module is imported now."""
+    module, _, attribute = COMMANDS[name].place.partition(":")
+    command: click.Command = getattr(import_module(f"avatar_actors.cli.{module}"), attribute)
+    return command
 
 
 class Commands(click.Group):
@@ -44,14 +55,18 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The one of this name; its module is imported now."""
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, name = COMMANDS[cmd_name].place.partition(":")
-        command: click.Command = getattr(import_module(f"avatar_actors.cli.{module}"), name)
-        # From here on there may be something to tidy up: see main().
-        if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        return command
+        return command_named(cmd_name) if cmd_name in COMMANDS else None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names of the table, and the options; again without importing anything."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - a shell asked
+
+        named = [
+            CompletionItem(name, help=entry.summary)
+            for name, entry in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table, without importing anything."""

@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import click
 from msgspec import Struct
 
 from avatar_actors import PermissionMode
+from avatar_actors.cli.completers import complete_provider, complete_session
 
 R = TypeVar("R")
+Option: TypeAlias = Callable[[Callable[..., R]], Callable[..., R]]
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -28,6 +30,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     budget: float | None = None
     resume: str = ""
     continue_last: bool = False
+    fork: str = ""
     as_json: bool = False
     show_thinking: bool = False
     verbose: int = 0
@@ -51,27 +54,55 @@ class _Seconds(click.ParamType[float]):
         return seconds
 
 
-_OPTIONS = (
+PROVIDER: Final = click.option(
+    "-p",
+    "--provider",
+    default="",
+    metavar="NAME",
+    shell_complete=complete_provider,
+    help="The agent: see `avatar providers`.",
+)
+MODEL: Final = click.option(
+    "-m", "--model", default="", metavar="NAME", help="The model, as the agent names it."
+)
+CONFIG: Final = click.option(
+    "-c",
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The configuration; else $AVATAR_CONFIG, ./.avatar.yaml, the user's own.",
+)
+CWD: Final = click.option(
+    "-C",
+    "--cwd",
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The agent's working directory.",
+)
+JSON: Final = click.option("--json", "as_json", is_flag=True, help="One object per line, as JSON.")
+_BEGINNING: Final = (
     click.option(
-        "-p", "--provider", default="", metavar="NAME", help="The agent: see `avatar providers`."
+        "--resume",
+        default="",
+        metavar="ID",
+        shell_complete=complete_session,
+        help="Go on with a stored session.",
     ),
     click.option(
-        "-m", "--model", default="", metavar="NAME", help="The model, as the agent names it."
+        "--fork",
+        default="",
+        metavar="ID",
+        shell_complete=complete_session,
+        help="Go on in a copy of a stored session.",
     ),
     click.option(
-        "-c",
-        "--config",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The configuration; else $AVATAR_CONFIG, ./.avatar.yaml, the user's own.",
+        "--continue",
+        "continue_last",
+        is_flag=True,
+        help="Go on with the last session of the directory.",
     ),
-    click.option(
-        "-C",
-        "--cwd",
-        metavar="DIR",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
-        help="The agent's working directory.",
-    ),
+)
+_LIMITS: Final = (
     click.option(
         "--timeout", type=_Seconds(), metavar="SECONDS", help="The longest that a turn may take."
     ),
@@ -86,13 +117,8 @@ _OPTIONS = (
         metavar="USD",
         help="The most that this run may cost.",
     ),
-    click.option("--resume", default="", metavar="ID", help="Go on with a stored session."),
-    click.option(
-        "--continue",
-        "continue_last",
-        is_flag=True,
-        help="Go on with the last session of the directory.",
-    ),
+)
+_SHOWING: Final = (
     click.option("--json", "as_json", is_flag=True, help="One event per line, as JSON, on stdout."),
     click.option(
         "--show-thinking",
@@ -101,21 +127,36 @@ _OPTIONS = (
     ),
     click.option("-v", "--verbose", count=True, help="More of what happens; -vv: of each event."),
 )
+# Those of a conversation whose beginning is said otherwise.
+TALK: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, *_SHOWING)
+_OPTIONS: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, *_BEGINNING, *_SHOWING)
+_WAYS: Final = {"resume": "--resume", "continue_last": "--continue", "fork": "--fork"}
 
 
 def avatar_options(command: Callable[..., R]) -> Callable[..., R]:
     """Give a command these options; it gets them as `wanted`, its first argument."""
+    return with_options(*_OPTIONS)(command)
 
-    @wraps(command)
-    def with_wanted(**arguments: Any) -> R:
-        names = set(Wanted.__struct_fields__)
-        typed = {name: arguments.pop(name) for name in names & set(arguments)}
-        if typed["resume"] and typed["continue_last"]:
-            raise click.UsageError("--resume and --continue exclude each other")
-        if typed["permission"] is not None:
-            typed["permission"] = PermissionMode(typed["permission"])
-        return command(Wanted(**typed), **arguments)
 
-    for option in reversed(_OPTIONS):
-        with_wanted = option(with_wanted)
-    return with_wanted
+def with_options(*options: Option[R]) -> Option[R]:
+    """The same with some of them: a command has none that it would not heed."""
+
+    def decorated(command: Callable[..., R]) -> Callable[..., R]:
+        @wraps(command)
+        def with_wanted(**arguments: Any) -> R:
+            names = set(Wanted.__struct_fields__)
+            typed = {name: arguments.pop(name) for name in names & set(arguments)}
+            chosen = [name for name in _WAYS if typed.get(name)]
+            if len(chosen) > 1:
+                first, second = (_WAYS[name] for name in chosen[:2])
+                raise click.UsageError(f"{first} and {second} exclude each other")
+            if typed.get("permission") is not None:
+                typed["permission"] = PermissionMode(typed["permission"])
+            return command(Wanted(**typed), **arguments)
+
+        optioned: Callable[..., R] = with_wanted
+        for option in reversed(options):
+            optioned = option(optioned)
+        return optioned
+
+    return decorated

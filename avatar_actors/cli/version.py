@@ -9,14 +9,25 @@ from typing import Final
 import click
 
 from avatar_actors import __version__
+from avatar_actors.cli.options import JSON, Wanted, with_options
+from avatar_actors.cli.printing import say, say_json
 
-PARTS: Final = ("trio", "trio-asyncio", "agent-client-protocol", "msgspec", "click", "rich")
+PARTS: Final = (
+    "trio", "trio-asyncio", "agent-client-protocol", "msgspec", "click", "rich", "prompt-toolkit",
+)  # fmt: skip
 
 
 @click.command()
-def version() -> None:
+@with_options(JSON)
+def version(wanted: Wanted) -> None:
     """Show the versions of what is running here."""
-    click.echo(f"avatar-actors {__version__}")
-    click.echo(f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
-    for part in PARTS:
-        click.echo(f"{part} {version_of(part)}")
+    parts = {part: version_of(part) for part in PARTS}
+    system = f"{platform.system()} {platform.machine()}"
+    if wanted.as_json:
+        here = {"python": platform.python_version(), "system": system}
+        say_json({"avatar-actors": __version__, **here, **parts})
+        return
+    say(f"avatar-actors {__version__}")
+    say(f"Python {platform.python_version()} on {system}")
+    for part, its in parts.items():
+        say(f"{part} {its}")

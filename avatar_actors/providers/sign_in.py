@@ -29,7 +29,7 @@ LARGEST: Final = 1024 * 1024
 
 def needs_no_sign_in(_: AvatarSettings, __: Mapping[str, str]) -> SignIn:
     """For an agent without accounts."""
-    return SignIn(SignedIn.YES, "needs none")
+    return SignIn(SignedIn.YES, "no account needed")
 
 
 def claude_sign_in(_: AvatarSettings, env: Mapping[str, str]) -> SignIn:

@@ -1,0 +1,77 @@
+"""Rows for people: aligned columns where there is room, else one record after the other. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+from rich.cells import cell_len, set_cell_size
+
+GAP: Final = 2
+# A cut column with less than this tells nothing.
+NARROWEST: Final = 16
+NOTHING: Final = "-"
+
+
+class Line(NamedTuple):
+    """A line of a table; a heading is for the columns, or for a record."""
+
+    text: str
+    is_heading: bool = False
+
+
+class Table(Struct, frozen=True, kw_only=True):
+    """`cut` names the column that may be cut to fit a terminal."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    cut: str = ""
+
+    def lines(self, width: int | None) -> list[Line]:
+        """Each within the width, which is None where nobody looks: then nothing is cut."""
+        widths = self._widths()
+        too_much = 0 if width is None else sum(widths) + GAP * (len(widths) - 1) - width
+        if too_much > 0:
+            place = self.columns.index(self.cut) if self.cut else 0
+            if not self.cut or widths[place] - too_much < NARROWEST:
+                return self._records(width or 0)
+            widths[place] -= too_much
+        heading = _joined([name.upper() for name in self.columns], widths)
+        return [Line(heading, is_heading=True), *(Line(_joined(row, widths)) for row in self.rows)]
+
+    def _widths(self) -> list[int]:
+        columns = zip(self.columns, *self.rows, strict=True)
+        return [max(map(cell_len, column)) for column in columns]
+
+    def _records(self, width: int) -> list[Line]:
+        """The first column heads each, the others follow under their names."""
+        indent = max(map(cell_len, self.columns[1:])) + 2 * GAP
+        lines: list[Line] = []
+        for first, *rest in self.rows:
+            lines.append(Line(cut_to(first, width), is_heading=True))
+            for name, text in zip(self.columns[1:], rest, strict=True):
+                if text != NOTHING:
+                    label = f"  {name}"
+                    for part in wrapped(text, width - indent):
+                        lines.append(Line(set_cell_size(label, indent) + part))
+                        label = ""
+        return lines
+
+
+def cut_to(text: str, width: int) -> str:
+    """The text in so many cells, with a mark where it was cut."""
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in several lines, between words as far as that goes."""
+    # By characters: wide ones may reach too far, which a terminal wraps by itself.
+    return textwrap.wrap(text, max(width, NARROWEST), break_on_hyphens=False)
+
+
+def _joined(row: Sequence[str], widths: Sequence[int]) -> str:
+    sized = zip(row, widths, strict=True)
+    cells = [set_cell_size(cut_to(text, size), size) for text, size in sized]
+    return (" " * GAP).join(cells).rstrip()
