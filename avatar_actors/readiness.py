@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from avatar_actors.agent_lookup import AgentFound, see_agent
@@ -22,11 +23,14 @@ def ready_agents(sections: Mapping[str, AvatarOptions] | None = None) -> Iterato
     can say whether it is signed in is not among them.
     """
     given = sections or {}
-    others = [name for name in provider_names() if name not in {*FIRST, *NEVER}]
-    for name in (*FIRST, *others):
+    for name in chain(FIRST, _others()):
         try:
             found = see_agent(name, **given.get(name, {}))
         except SettingsError:
             continue  # it needs more than its name
         if found.is_ready:
             yield found
+
+
+def _others() -> Iterator[str]:
+    yield from (name for name in provider_names() if name not in {*FIRST, *NEVER})

@@ -44,8 +44,8 @@ def schema() -> None:
 
     \b
     avatar config schema > ~/.config/avatar/schema.json
-    and as the first line of the YAML file, for the YAML language server (VS Code, Neovim, …):
-    # yaml-language-server: $schema=/home/you/.config/avatar/schema.json
+    and as the first line of config.yaml beside it, for the YAML language server:
+    # yaml-language-server: $schema=schema.json
     """
     click.echo(msgspec.json.format(msgspec.json.encode(config_schema()), indent=2).decode())
 

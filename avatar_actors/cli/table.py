@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 GAP: Final = 2
 # A cut column with less than this tells nothing.
@@ -66,9 +65,15 @@ def cut_to(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """The text in several lines, between words as far as that goes."""
-    # By characters: wide ones may reach too far, which a terminal wraps by itself.
-    return textwrap.wrap(text, max(width, NARROWEST), break_on_hyphens=False)
+    """The text in lines of so many cells, between words as far as that goes."""
+    room, lines = max(width, NARROWEST // 2), [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if cell_len(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines += chop_cells(word, room)
+    return [line for line in lines if line]
 
 
 def _joined(row: Sequence[str], widths: Sequence[int]) -> str:

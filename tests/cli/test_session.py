@@ -1,0 +1,108 @@
+"""`avatar session` lists what was said, shows it, and goes on with it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.programs import avatar
+from tests.cli.terminal import avatar_in_terminal
+from tests.sessions.stores import CLAUDE, CODEX, EMBEDDED
+
+FIRST, SECOND = "11112222-aaaa", "11113333-bbbb"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Three sessions of this directory, and one of another."""
+    CLAUDE.keep(tmp_path, tmp_path, FIRST, "about žluťoučký kůň \x1b[31m red", age=60)
+    CODEX.keep(tmp_path, tmp_path, SECOND, "about lighthouses", age=3600)
+    CODEX.keep(tmp_path, tmp_path / "other", "99999999-cccc", "elsewhere", age=7200)
+    embedded = tmp_path / ".state/avatar-actors"
+    embedded.mkdir(parents=True)
+    EMBEDDED.keep(tmp_path, tmp_path, "44445555-dddd", "my name is Ada", age=10)
+    (tmp_path / ".local/state/avatar-actors/embedded").rename(embedded / "embedded")
+    return tmp_path
+
+
+def listed(home: Path, *arguments: str) -> list[dict[str, Any]]:
+    done = avatar(home, "session", "list", "--json", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_sessions_of_all_agents_are_listed_the_last_first(home: Path) -> None:
+    done = avatar(home, "session", "list")
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["ID", "WHEN", "PROVIDER", "TITLE"]
+    assert [line.split()[0] for line in lines[1:]] == ["44445555", "11112222", "11113333"]
+    assert lines[2].endswith("claude    about žluťoučký kůň red")
+    assert "\x1b" not in done.stdout
+
+
+def test_which_ones_is_the_askers_choice(home: Path) -> None:
+    ids = [each["session_id"] for each in listed(home, "--all")]
+    assert ids == ["44445555-dddd", FIRST, SECOND, "99999999-cccc"]
+    assert [each["provider"] for each in listed(home, "-p", "codex")] == ["codex"]
+    assert [each["session_id"] for each in listed(home, "--limit", "1")] == ["44445555-dddd"]
+    (home / "other").mkdir()
+    assert [each["title"] for each in listed(home, "-C", "other")] == ["elsewhere"]
+
+
+def test_a_session_is_shown_by_the_beginning_of_its_id(home: Path) -> None:
+    done = avatar(home, "session", "show", "11112")
+    assert f"id:        {FIRST}\n" in done.stdout
+    assert f"directory: {home}\n" in done.stdout
+    assert done.stdout.endswith("user:\nabout žluťoučký kůň  red\n\nassistant:\nan answer\n")
+    elsewhere = avatar(home, "session", "show", "9999", "--json")
+    session, *messages = map(json.loads, elsewhere.stdout.splitlines())
+    assert session["provider"] == "codex"
+    assert [(each["role"], each["text"]) for each in messages] == [
+        ("user", "elsewhere"),
+        ("assistant", "an answer"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (("show", "11112222-abab"), 2, f"no session '11112222-abab'; did you mean {FIRST}?"),
+        (("resume", "1111", "hi"), 2, "2 sessions begin with '1111': "),
+        (("list", "-p", "acp"), 1, "the sessions of acp cannot be read"),
+        (("list", "-c", "no-such"), 2, "no-such: cannot be read: No such file"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    home: Path, arguments: tuple[str, ...], code: int, line: str
+) -> None:
+    done = avatar(home, "session", *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    [told] = done.stderr.splitlines()
+    assert line in told
+
+
+def test_a_session_goes_on_and_a_copy_leaves_it_as_it_is(home: Path) -> None:
+    resumed = avatar(home, "session", "resume", "4444", "what did I say?")
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    assert "Ada" in resumed.stdout
+    forked = avatar(home, "session", "fork", "4444", "2+3")
+    assert (forked.returncode, forked.stdout) == (0, "5\n")
+    copy = forked.stderr.removeprefix("avatar: the copy is ").strip()
+    assert "2+3" in avatar(home, "session", "show", copy).stdout
+    assert "2+3" not in avatar(home, "session", "show", "4444").stdout
+
+
+def test_at_a_terminal_titles_are_cut_and_narrow_ones_get_records(home: Path) -> None:
+    with avatar_in_terminal(home, "session", "list", size=(50, 24)) as terminal:
+        assert terminal.wait() == 0
+        assert all(len(line) <= 50 for line in terminal.lines)
+        assert terminal.says("about žluťoučký")
+    with avatar_in_terminal(home, "session", "list", size=(30, 24)) as terminal:
+        assert terminal.wait() == 0
+        assert "  provider  claude" in terminal.lines
+
+
+def test_where_there_are_none_it_says_so(tmp_path: Path) -> None:
+    done = avatar(tmp_path, "session", "list")
+    assert done.stdout == "no sessions of this directory; all: avatar session list --all\n"
