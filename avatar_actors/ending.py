@@ -31,7 +31,7 @@ def start_error(failed: StartFailed) -> AvatarStartError | SettingsError:
     if isinstance(cause, AvatarStartError | SettingsError):
         return cause
     if isinstance(cause, ResumeRefused):
-        return AgentRefused(str(cause), "Leave out `resume` to start a new session.")
+        return AgentRefused(str(cause), "Leave out `resume` or `fork` to start a new session.")
     if isinstance(cause, TimeoutError):
         return AgentNotReady(f"the agent did not start in time: {cause}")
     return AvatarStartError(str(cause or failed))

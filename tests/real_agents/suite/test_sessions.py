@@ -11,6 +11,7 @@ from avatar_actors import (
     SessionInfoEvent,
     Unsupported,
     list_sessions,
+    read_session,
 )
 from tests.model_api.server import ModelApi
 from tests.real_agents.ability import Ability, Found
@@ -45,6 +46,13 @@ def stored(player: Player, api: ModelApi, place: Path) -> list[str]:
     ]
 
 
+def last_said(player: Player, api: ModelApi, place: Path) -> list[str]:
+    """What the store has of the last session."""
+    env = options_of(player, api, place).get("env", {})
+    last, *_ = list_sessions(player.provider, place / "work", env).sessions
+    return [each.text for each in read_session(player.provider, last).messages]
+
+
 @pytest.mark.ability(Ability.SESSIONS)
 async def test_the_sessions_of_the_directory_are_listed_the_last_first(
     player: Player, finds: Finds, tmp_path: Path
@@ -56,12 +64,14 @@ async def test_the_sessions_of_the_directory_are_listed_the_last_first(
         own = (await stage.avatar.health()).session_id
         is_told = (await stage.avatar.capabilities()).can_list_sessions
         found = stored(player, stage.api, tmp_path)
+        said = last_said(player, stage.api, tmp_path) if found else []
     sessions = [each for each in listed if each.session_id != own]
     assert [each.session_id for each in sessions] == [second, first]
     assert {each.working_dir for each in sessions} == {str(stage.work)}
     assert all(each.title and each.updated_at for each in sessions)
     # An agent whose provider knows its store is not needed for it.
     assert found == ([] if player.provider == "acp" else [second, first])
+    assert not found or said == ["about lighthouses", "echo: about lighthouses"]
     if listed != tuple(sessions):
         finds(Found.DIFFERS, "also the present one, before anything was said in it")
     elif is_told:
