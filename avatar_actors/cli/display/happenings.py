@@ -146,7 +146,7 @@ def _ending(event: TurnEndedEvent, signs: Signs) -> list[Line]:
         words = f" {signs.dot} ".join([f"{signs.ok} {took}", *measures.used(event.usage)])
         return [Line("dim", words)]
     if event.outcome is Outcome.CANCELLED:
-        because = f": {reason}" if reason else ""
+        because = f": {reason}" if reason not in {"", "interrupted"} else ""
         return [Line("warning", f"{signs.cancelled} interrupted after {took}{because}")]
     words, advice = _failure(event)
     told = f"{words}: {reason}" if reason else words

@@ -18,6 +18,9 @@ from avatar_actors.cli.display.style import Style
 _THEME: Final = Theme(
     {
         "border": "dim",
+        # What is shortened first when a line is too long: see `cut`.
+        "label": "none",
+        "label.busy": "bold",
         "ok": "green",
         "failed": "red",
         "warning": "yellow",
@@ -43,6 +46,9 @@ _THEME: Final = Theme(
 )
 # What rich itself draws with, where the terminal knows ASCII alone.
 _PLAIN: Final = str.maketrans("•▌─━│┃┌┐└┘├┤┬┴┼…╺╸", "*|--||++++|||++.--")
+
+# Cells of a label without which one cannot know what it is about.
+_KNOWN_BY: Final = 12
 
 SGR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -99,9 +105,9 @@ class Ink:
         return [*text.wrap(self._console, max(1, width), justify="default", overflow="fold")]
 
     def cut(self, text: Text, width: int) -> str:
-        """One line; what does not fit is left out, and a sign says so."""
-        if cell_len(text.plain) > width:
-            text = text.copy()
+        """One line; what does not fit is left out, of its label first, and a sign says so."""
+        if (excess := cell_len(text.plain) - width) > 0:
+            text = _with_shorter_label(text, excess)
             text.truncate(width, overflow=text.overflow or "ellipsis")
         return self.line(text)
 
@@ -135,6 +141,18 @@ class Ink:
         ]
         line = "".join(coded)
         return line.translate(_PLAIN) if self._is_plain else line
+
+
+def _with_shorter_label(text: Text, excess: int) -> Text:
+    """A copy; its label loses so many cells, if that leaves enough to know it by."""
+    for span in text.spans:
+        if str(span.style).startswith("label"):
+            label = text[span.start : span.end]
+            room = cell_len(label.plain) - excess
+            if room >= _KNOWN_BY:
+                label.truncate(room, overflow="ellipsis")
+                return Text.assemble(text[: span.start], label, text[span.end :])
+    return text.copy()
 
 
 def _without_trailing_space(row: list[Segment]) -> list[Segment]:

@@ -11,7 +11,9 @@ from avatar_actors.cli.display.style import Signs
 
 def state_line(scene: Scene, signs: Signs) -> Text:
     """State, provider, model, mode, tokens, money and how full the context is, where known."""
-    words = [scene.engine.value.replace("_", " "), scene.provider, scene.model, scene.mode]
+    # The embedded agent says so: it has no model.
+    model = scene.model if scene.model != "none" else ""
+    words = [scene.engine.value.replace("_", " "), scene.provider, model, scene.mode]
     words += measures.used(scene.usage)
     if scene.context_size:
         words.append(f"context {scene.context_used / scene.context_size:.0%}")

@@ -100,7 +100,7 @@ def _boxed(title: str, rows: Sequence[Text], signs: Signs) -> list[Text]:
 def _row(depth: int, job: Job, style: Style, now: float) -> Text:
     signs = style.signs
     row = Text.assemble((f"{signs.side}  " * depth, "border"), _icon(job, signs, now), " ")
-    row.append(job.label, "bold" if not job.is_over else "")
+    row.append(job.label, "label" if job.is_over else "label.busy")
     if job.asks:
         row.append(" (waits for your answer)", "warning")
     elif job.took is not None:
