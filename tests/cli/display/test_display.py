@@ -323,7 +323,8 @@ def test_escape_codes_of_an_agent_never_reach_the_terminal() -> None:
     display = told(
         STARTED, TextEvent(text=evil + "text"), ThinkingEvent(thought=evil, subject=evil),
         ToolEvent(tool_name=evil, tool_id="1", title=evil, result=evil, parameters={"path": evil}),
-        PlanEvent(entries=(PlanEntry(evil),)), asked({"command": evil}), SessionInfoEvent(model=evil),
+        PlanEvent(entries=(PlanEntry(evil),)), asked({"command": evil}),
+        SessionInfoEvent(model=evil),
         TurnEndedEvent(outcome=Outcome.FAILED, reason=evil),
         style=Style(colour=False, show_thinking=True, verbose=2),
     )  # fmt: skip
