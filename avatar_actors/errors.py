@@ -11,6 +11,7 @@ AvatarError
 ├─ AvatarDown                the avatar has stopped or gave up; `reason` says why
 ├─ UnknownRequest            no such permission request, activity or session
 ├─ Unsupported               this agent cannot do that
+├─ Unwatchable               another program's tree cannot be watched
 └─ AgentError                inside the session; ends it, and the supervisor decides
    ├─ AgentDied              the process ended or closed its output
    ├─ ConnectionLost         the connection to a remote agent is gone
@@ -75,6 +76,10 @@ class UnknownRequest(AvatarError, LookupError):
 
 class Unsupported(AvatarError):
     """This agent cannot do that."""
+
+
+class Unwatchable(AvatarError):
+    """Another program's tree cannot be watched: it offers none, has ended, or speaks otherwise."""
 
 
 class AgentError(AvatarError):

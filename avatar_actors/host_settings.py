@@ -82,3 +82,4 @@ class RuntimeOptions(TypedDict, total=False):
     budget: Budget
     log: LogSettings | None
     metrics: MetricsSettings | None
+    observable: bool

@@ -26,7 +26,7 @@ from avatar_actors.launching import Launcher, settled
 from avatar_actors.limit_messages import RaiseBudget, TotalSpent, TreasurerMessage
 from avatar_actors.metrics.offer import MetricsOffer
 from avatar_actors.observing import Observers, open_observers
-from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch
+from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch, sweep_short_place
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
 from avatar_actors.runtime_messages import Follow, HeraldMessage
@@ -145,6 +145,11 @@ class Runtime:
         """Where the figures are; None if `metrics` was not given."""
         return self._observers.metrics
 
+    @property
+    def tree_socket(self) -> Path | None:
+        """Where other programs watch its tree; None unless it is `observable`."""
+        return self._observers.tree_socket
+
     def tree(self) -> TreeNode:
         """The whole supervision tree as it is now; `print()` it."""
         return self._root.tree()
@@ -167,7 +172,7 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     most = options.get("max_avatars")
     with open_scratch() as scratch:
         async with (
-            open_observers(options) as observers,
+            open_observers(options, scratch) as observers,
             open_supervisor(
                 "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, keep]
             ) as root,
@@ -200,3 +205,4 @@ async def open_avatar(
 def _sweep() -> None:
     sweep_dead_hosts()
     sweep_scratch()
+    sweep_short_place()

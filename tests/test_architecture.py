@@ -39,7 +39,7 @@ PARTS = (
     "activity", "connection", "conversation", "feed", "health", "history", "ledger",
     "limit_messages", "log_lines", "messages", "redaction", "resume_messages", "runtime_messages",
     "session_messages", "session_record", "stall", "subscription", "tariff", "tool_policy",
-    "turn_runner",
+    "tree_record", "tree_snapshot", "turn_runner",
 )  # fmt: skip
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),

@@ -38,9 +38,9 @@ def cast(wanted: Wanted) -> Casting:
     config = AvatarConfig.load(wanted.config)
     name, why = _chosen(wanted, config)
     provider, options = config.chosen(name)
-    return Casting(
-        provider=provider, options=_with(options, wanted), runtime=config.runtime, why=why
-    )
+    # Unless the configuration says no: what runs here can be watched by `avatar tree`.
+    runtime: RuntimeOptions = {"observable": True, **config.runtime}
+    return Casting(provider=provider, options=_with(options, wanted), runtime=runtime, why=why)
 
 
 def _chosen(wanted: Wanted, config: AvatarConfig) -> tuple[str, str]:

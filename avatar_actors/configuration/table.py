@@ -47,6 +47,7 @@ _BUDGET: Final = Section((
 ))  # fmt: skip
 _RUNTIME: Final = Section((
     Key("max_avatars", Whole(least=1), "max_avatars", "How many may be up at once."),
+    Key("observable", Flag(), "observable", "Your other programs, as `avatar tree`, may watch."),
 ))  # fmt: skip
 
 ROOT: Final = Section((

@@ -19,7 +19,7 @@ from avatar_actors.settings import PermissionMode
 # Everything else needs a file that was named, so that a new key is safe until it is put here.
 _HARMLESS: Final = (
     "args.debug", "budget.*", "continue_last", "max_avatars", "max_history", "max_line", "model",
-    "output_schema.*", "provider", "rate_limit.*", "restarts.*", "resume", "retry.*",
+    "observable", "output_schema.*", "provider", "rate_limit.*", "restarts.*", "resume", "retry.*",
     "system_prompt", "timeouts.*", "tools.deny", "while_busy",
     "log.enabled", "log.level", "log.format", "log.max_bytes", "log.backup_count",
     "metrics.enabled", "metrics.endpoint", "metrics.kind", "metrics.port",

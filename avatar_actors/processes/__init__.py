@@ -14,6 +14,13 @@ from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
 from avatar_actors.processes.scratch import open_scratch, sweep_scratch
 from avatar_actors.processes.sweep import sweep_dead_hosts
+from avatar_actors.processes.tree_socket import (
+    TreeSocket,
+    is_our_user,
+    listening_for_watchers,
+    sweep_short_place,
+    tree_sockets,
+)
 from avatar_actors.processes.warden_process import WardenProcess
 
 __all__ = [
@@ -27,14 +34,19 @@ __all__ = [
     "ProcessesError",
     "Proof",
     "ScratchRefused",
+    "TreeSocket",
     "Vitals",
     "WardenLost",
     "WardenNotStarted",
     "WardenProcess",
     "end_command",
     "exit_words",
+    "is_our_user",
+    "listening_for_watchers",
     "open_lease",
     "open_scratch",
     "sweep_dead_hosts",
     "sweep_scratch",
+    "sweep_short_place",
+    "tree_sockets",
 ]

@@ -52,8 +52,13 @@ def sweep_scratch(place: Path | None = None) -> int:
     return len(abandoned)
 
 
+def scratch_parent(place: Path | None = None) -> Path:
+    """Where this user's private directories stand, if there are any."""
+    return (place or _default_place()) / f"avatar-actors-{os.geteuid()}"
+
+
 def _own_parent(place: Path | None) -> Path:
-    parent = (place or _default_place()) / f"avatar-actors-{os.geteuid()}"
+    parent = scratch_parent(place)
     with contextlib.suppress(FileExistsError):
         parent.mkdir(mode=0o700)
     status = parent.lstat()

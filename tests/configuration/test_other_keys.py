@@ -127,6 +127,7 @@ OTHERS: Final[list[Row]] = [
     ("budget.turns", "5", host("budget", "turns"), 5),
     ("budget.warn_at", "0.5", host("budget", "warn_at"), 0.5),
     ("runtime.max_avatars", "5", runtime("max_avatars"), 5),
+    ("runtime.observable", "true", runtime("observable"), True),
     ("metrics.host", "0.0.0.0", host("metrics", "host"), "0.0.0.0"),
 ]  # fmt: skip
 

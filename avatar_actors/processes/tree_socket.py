@@ -1,0 +1,96 @@
+"""The socket on which a program offers its tree: where it stands, and which programs have one."""
+
+import contextlib
+import os
+import socket
+import stat
+import struct
+import sys
+import tempfile
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import trio
+
+from avatar_actors.processes.errors import ScratchRefused
+from avatar_actors.processes.scratch import UNFINISHED, open_scratch, scratch_parent, sweep_scratch
+
+SOCKET = "tree"
+# The shortest limit of a kernel, macOS's 104, without the zero at the end.
+LONGEST = 103
+SHORT_PLACE = Path("/tmp")
+_CREDENTIALS = struct.Struct("3i")
+
+
+class TreeSocket(NamedTuple):
+    """Where a program with this process id offers its tree."""
+
+    pid: int
+    path: Path
+
+
+@contextlib.contextmanager
+def listening_for_watchers(scratch: Path) -> Generator[socket.socket]:
+    """A listening socket in the private directory, or a shorter one if its path is too long."""
+    with contextlib.ExitStack() as stack:
+        path = scratch / SOCKET
+        if len(os.fsencode(path)) > LONGEST:
+            path = stack.enter_context(open_scratch(SHORT_PLACE)) / SOCKET
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        listener.bind(os.fspath(path))
+        path.chmod(0o600)
+        listener.listen()
+        listener.setblocking(False)
+        yield listener
+
+
+def tree_sockets() -> list[TreeSocket]:
+    """Those of this user's programs that live; what dead ones left behind is swept."""
+    return [found for place in _places() for found in _sockets_in(place)]
+
+
+def sweep_short_place() -> None:
+    """Remove what dead programs left where long paths make way to."""
+    with contextlib.suppress(ScratchRefused, OSError):
+        if scratch_parent(SHORT_PLACE).exists():
+            sweep_scratch(SHORT_PLACE)
+
+
+def is_our_user(peer: trio.socket.SocketType) -> bool:
+    """Whether the other side is a program of this user, where the kernel tells."""
+    if sys.platform != "linux":
+        return True
+    credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    _pid, user, _group = _CREDENTIALS.unpack(credentials)
+    return bool(user == os.geteuid())
+
+
+def _places() -> Iterator[Path]:
+    named = os.environ.get("XDG_RUNTIME_DIR", "")
+    usual = (named, f"/run/user/{os.geteuid()}", tempfile.gettempdir(), str(SHORT_PLACE))
+    seen: set[Path] = set()
+    for place in map(Path, filter(None, usual)):
+        with contextlib.suppress(OSError):
+            real = place.resolve(strict=True)
+            if real not in seen and scratch_parent(place).is_dir():
+                yield place
+            seen.add(real)
+
+
+def _sockets_in(place: Path) -> Iterator[TreeSocket]:
+    # What is not safely ours is nobody's whom we could watch.
+    with contextlib.suppress(ScratchRefused, OSError):
+        sweep_scratch(place)
+        for directory in scratch_parent(place).iterdir():
+            pid = directory.name.partition(".")[0]
+            path = directory / SOCKET
+            if not directory.name.startswith(UNFINISHED) and pid.isdigit() and _is_socket(path):
+                yield TreeSocket(int(pid), path)
+
+
+def _is_socket(path: Path) -> bool:
+    try:
+        return stat.S_ISSOCK(path.lstat().st_mode)
+    except OSError:
+        return False
