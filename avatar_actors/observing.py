@@ -27,6 +27,7 @@ from avatar_actors.runtime_messages import HeraldMessage
 from avatar_actors.tree_record import TreeRecord
 from supervisors import Address, Backoff, ChildSpec, Supervisor
 
+_NO_SCRIPT = ("", "-", "-c")
 # An observer that keeps crashing is a nuisance to nobody.
 _BACKOFF = Backoff(minimum=0.01, maximum=10.0, factor=4.0, reset_after=10.0)
 
@@ -116,4 +117,6 @@ def _prospect(listener: socket.socket, root: Supervisor) -> Prospect:
 def _program() -> str:
     """The script's name, never its arguments: they may be private."""
     script = Path(sys.argv[0] if sys.argv else "")
-    return script.parent.name if script.name == "__main__.py" else script.name or "python"
+    if script.name == "__main__.py":
+        return script.parent.name
+    return script.name if script.name not in _NO_SCRIPT else "python"

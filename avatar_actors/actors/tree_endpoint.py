@@ -19,11 +19,13 @@ from avatar_actors.processes import is_our_user
 from avatar_actors.session_messages import Nothing
 from avatar_actors.tree_record import TreeRecord
 from avatar_actors.tree_snapshot import TreeChange, TreeSnapshot
-from supervisors import Inbox, NoticeStream, TreeNode
+from supervisors import Inbox, Notice, NoticeStream, TreeNode
 
 MOST_WATCHERS = 8
 # Who takes nothing for so long loses the place to others.
 PATIENCE = 30.0
+# At the end of the runtime, for the last look.
+FAREWELL = 0.5
 _CHANGES = 256
 _NOTICES = 8192
 # Mailboxes fill and empty without a notice.
@@ -46,11 +48,11 @@ class Prospect(Struct, frozen=True, kw_only=True):
 
 async def tree_endpoint(inbox: Inbox[Nothing], prospect: Prospect) -> None:
     """One task hears of changes, one looks at the tree, one serves each watcher."""
-    screen = _Screen(prospect)
     listener = trio.SocketListener(trio.socket.from_stdlib_socket(prospect.listener.dup()))
     with prospect.notices(_NOTICES) as notices:
+        screen = _Screen(prospect, notices)
         async with listener, trio.open_nursery() as nursery:
-            nursery.start_soon(screen.follow, notices)
+            nursery.start_soon(screen.follow)
             nursery.start_soon(screen.renew)
             inbox.ready()
             await trio.serve_listeners(screen.show, [listener])
@@ -59,8 +61,8 @@ async def tree_endpoint(inbox: Inbox[Nothing], prospect: Prospect) -> None:
 class _Screen:
     """The last look at the tree, and who watches."""
 
-    def __init__(self, prospect: Prospect) -> None:
-        self._prospect = prospect
+    def __init__(self, prospect: Prospect, notices: NoticeStream) -> None:
+        self._prospect, self._notices = prospect, notices
         self._watchers = 0
         self._picture = prospect.record.picture(prospect.tree())
         self._changes: deque[TreeChange] = deque(maxlen=_CHANGES)
@@ -68,14 +70,17 @@ class _Screen:
         self._changed = self._pictured = 0
         self._happened, self._renewed = trio.Event(), trio.Event()
 
-    async def follow(self, notices: NoticeStream) -> None:
+    async def follow(self) -> None:
         """Take down what happens."""
-        async for notice in notices:
-            change = self._prospect.record.tell(notice)
-            if change is not None:
-                self._changes.append(change)
-                self._changed += 1
+        async for notice in self._notices:
+            self._take(notice)
             self._happened.set()
+
+    def _take(self, notice: Notice) -> None:
+        change = self._prospect.record.tell(notice)
+        if change is not None:
+            self._changes.append(change)
+            self._changed += 1
 
     async def renew(self) -> None:
         """Look again when something has happened, but not all the time."""
@@ -90,6 +95,8 @@ class _Screen:
             await trio.sleep(max(_SHORTEST_PAUSE, taken / _LARGEST_SHARE))
 
     def _look(self) -> None:
+        for notice in self._notices.seen_so_far():
+            self._take(notice)
         picture = self._prospect.record.picture(self._prospect.tree())
         if picture != self._picture or self._pictured != self._changed:
             self._picture, self._pictured = picture, self._changed
@@ -114,14 +121,21 @@ class _Screen:
         """Until the watcher takes nothing any more. One that is slow gets the newest look next."""
         self._look()
         told = self._pictured
-        taken = True
-        while taken:
+        while True:
             renewed = self._renewed
-            line = msgspec.json.encode(self._snapshot(told)) + b"\n"
-            told = self._pictured
-            taken = await _send(stream, line)
-            if taken:
+            line, told = self._line(told), self._pictured
+            if not await _send(stream, line):
+                return
+            try:
                 await renewed.wait()
+            except trio.Cancelled:
+                self._look()
+                with trio.CancelScope(shield=True, deadline=trio.current_time() + FAREWELL):
+                    await _send(stream, self._line(told))
+                raise
+
+    def _line(self, told: int) -> bytes:
+        return msgspec.json.encode(self._snapshot(told)) + b"\n"
 
     def _snapshot(self, told: int) -> TreeSnapshot:
         end = max(0, len(self._changes) - (self._changed - self._pictured))
