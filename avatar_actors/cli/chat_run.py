@@ -88,6 +88,8 @@ class ChatRun:
     async def _attend(self) -> None:
         try:
             await self._output.attend()
+        except* BrokenPipeError:
+            self._give_up(Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED))
         except* OSError:
             self._give_up(Failure("the terminal is gone", ExitCode.OUTPUT_CLOSED))
 

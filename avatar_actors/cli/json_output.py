@@ -13,6 +13,7 @@ from avatar_actors.cli.nobody_to_ask import NobodyToAsk
 from avatar_actors.cli.outlet import Outlet
 from avatar_actors.cli.remarks import Remarks
 
+_ENCODER: Final = msgspec.json.Encoder()
 # The controls that JSON lets through and some terminals obey, as JSON may also write them.
 _CONTROLS: Final = re.compile(rb"\x7f|\xc2([\x80-\x9f])")
 
@@ -23,7 +24,6 @@ class JsonOutput:
     def __init__(self, outlet: Outlet, remarks: Remarks) -> None:
         self._outlet, self._remarks = outlet, remarks
         self._nobody = NobodyToAsk(remarks)
-        self._encoder = msgspec.json.Encoder()
 
     @property
     def is_away(self) -> bool:
@@ -39,7 +39,7 @@ class JsonOutput:
 
     async def tell(self, events: Sequence[AvatarEvent]) -> None:
         """Write them, one per line."""
-        await self._outlet.write(_CONTROLS.sub(_escaped, self._encoder.encode_lines(events)))
+        await self._outlet.write(json_lines(events))
         self._remarks.tell(events)
         await self._nobody.hear(events)
 
@@ -49,6 +49,11 @@ class JsonOutput:
 
     def restore(self) -> None:
         """Nothing was changed."""
+
+
+def json_lines(values: Sequence[object]) -> bytes:
+    """One line for each, harmless to a terminal."""
+    return _CONTROLS.sub(_escaped, _ENCODER.encode_lines(values))
 
 
 def _escaped(control: re.Match[bytes]) -> bytes:

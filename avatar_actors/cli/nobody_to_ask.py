@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, Protocol
 
 from avatar_actors import Avatar, AvatarDown, AvatarEvent, PermissionEvent, Permit, UnknownRequest
-from avatar_actors.cli.remarks import Remarks
 
 TO_AGENT: Final = "Nobody can be asked here: avatar chat runs without a terminal."
+
+
+class Warner(Protocol):
+    """Where the person reads of it."""
+
+    def warn(self, text: str) -> None:
+        """One line."""
+        ...
 
 
 class NobodyToAsk:
     """Answers for a person who is not there."""
 
-    def __init__(self, remarks: Remarks) -> None:
+    def __init__(self, remarks: Warner) -> None:
         self._remarks = remarks
         self._avatar: Avatar | None = None
 
