@@ -1,0 +1,108 @@
+"""`avatar tree`: the living supervision tree of a run, here or in another program."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+
+import click
+import msgspec
+import trio
+
+from avatar_actors.cli.casting import cast
+from avatar_actors.cli.chat_run import ChatRun
+from avatar_actors.cli.display import Style
+from avatar_actors.cli.exit_code import ExitCode, Failure
+from avatar_actors.cli.keys import Keyboard, open_keyboard
+from avatar_actors.cli.last_word import last_word
+from avatar_actors.cli.options import Wanted, avatar_options
+from avatar_actors.cli.outlet import Outlet
+from avatar_actors.cli.prompt_source import asked
+from avatar_actors.cli.remarks import Remarks
+from avatar_actors.cli.tree_attached import Attached
+from avatar_actors.cli.tree_screen import TreeScreen
+from avatar_actors.cli.tree_shows import TreeJson, TreeLines, TreeShow
+from avatar_actors.cli.tree_turn import TreeOfTurn
+from avatar_actors.cli.tree_view import TreeView
+
+
+@click.command()
+@click.argument("prompt", nargs=-1)
+@click.option("--pid", type=click.IntRange(min=1), metavar="N", help="Watch this process.")
+@click.option("--once", is_flag=True, help="Show the tree as it is, and leave.")
+@avatar_options
+def tree(wanted: Wanted, prompt: tuple[str, ...], pid: int | None, once: bool) -> int:
+    """Watch the supervision tree of a run.
+
+    With a PROMPT an avatar is started, and its tree is shown until the turn has ended and what
+    crashed is back; the exit code is that of the turn. Without one, a program that runs already is
+    watched: an `avatar chat`, `repl` or `tree`, or one of yours that is `observable`.
+
+    In a terminal the tree lives; q or Ctrl-C leaves. Into a pipe goes the tree, then a line for
+    each crash, restart, avatar or session that comes or goes (-v: for everything), then the tree
+    again. With --json each change is one object: the tree, and what has happened.
+
+    \b
+    avatar tree "what is in this directory?"
+    avatar tree --once
+    avatar tree --json | jq -c '.changes[]'
+    """
+    if sys.stdout is None:
+        raise Failure("stdout is closed", ExitCode.OUTPUT_CLOSED)
+    if prompt:
+        if once or pid is not None:
+            raise click.UsageError("--once and --pid watch a program that runs: without a prompt")
+        return _run_turn(wanted, prompt)
+    _refuse_options(wanted)
+    show = _show(wanted, _keyboard(wanted) if not once else None)
+    left = show.left if isinstance(show, TreeScreen) else trio.Event()
+    if isinstance(show, TreeScreen):
+        show.say("q or Ctrl-C leaves")
+    return trio.run(Attached(show, left).run, pid, 1 if once else math.inf)
+
+
+def _refuse_options(wanted: Wanted) -> None:
+    """Those of an avatar mean nothing to a program that runs already."""
+    if msgspec.structs.replace(wanted, as_json=False, verbose=0) != Wanted():
+        raise click.UsageError(
+            "without a prompt a program that runs is watched; only --pid, --once, --json and -v "
+            "mean something there"
+        )
+
+
+def _run_turn(wanted: Wanted, prompt: tuple[str, ...]) -> int:
+    question, casting = asked(prompt), cast(wanted)
+    casting = msgspec.structs.replace(casting, runtime={**casting.runtime, "observable": True})
+    remarks = Remarks(wanted.verbose)
+    show = _show(wanted, _keyboard(wanted))
+    if isinstance(show, TreeScreen):
+        show.warn(f"{casting.name}: {casting.why}")
+    else:
+        remarks.say(f"{casting.name}: {casting.why}")
+    run = ChatRun(question, casting, TreeOfTurn(show, casting.name, wanted))
+    code = trio.run(run.run)
+    if run.ended is not None and (word := last_word(run.ended)):
+        remarks.warn(word)
+    return code
+
+
+def _show(wanted: Wanted, keyboard: Keyboard | None) -> TreeShow:
+    descriptor = sys.stdout.fileno()
+    outlet = Outlet(descriptor)
+    if wanted.as_json:
+        return TreeJson(outlet, Remarks(wanted.verbose))
+    style = Style(
+        colour=os.isatty(descriptor) and not os.environ.get("NO_COLOR"),
+        unicode="utf" in sys.stdout.encoding.lower(),
+    )
+    view = TreeView(style)
+    if keyboard is None:
+        return TreeLines(outlet, view, wanted.verbose)
+    return TreeScreen(descriptor, keyboard, view, wanted.verbose)
+
+
+def _keyboard(wanted: Wanted) -> Keyboard | None:
+    """That of a person who looks on, if there is one."""
+    is_lively = os.isatty(sys.stdout.fileno()) and os.environ.get("TERM", "dumb") != "dumb"
+    return open_keyboard() if is_lively and not wanted.as_json else None

@@ -1,0 +1,131 @@
+"""The living tree in a terminal: painted when it changes, and as its clocks go on."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+from typing import Final
+
+import trio
+
+from avatar_actors import TreeSnapshot
+from avatar_actors.cli.display import Painter
+from avatar_actors.cli.keys import Keyboard
+from avatar_actors.cli.outlet import Outlet
+from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.tree_view import TreeView
+from avatar_actors.cli.tree_words import is_notable, told
+
+PACE: Final = 0.2
+_LAST_WRITE: Final = 1.0
+_USUAL: Final = os.terminal_size((80, 24))
+
+
+class TreeScreen:
+    """A `TreeShow`. What stays goes above the tree; with `verbose` that is each notable change."""
+
+    def __init__(self, descriptor: int, keyboard: Keyboard, view: TreeView, verbose: int) -> None:
+        self.left = trio.Event()
+        self._descriptor, self._keyboard = descriptor, keyboard
+        self._view, self._verbose = view, verbose
+        self._sheet = io.BytesIO()
+        self._outlet = Outlet(descriptor)
+        self._painter = Painter(self._sheet, self._size)
+        self._turn_to_paint = trio.Lock()
+        self._changed = trio.Event()
+        self._above: list[str] = []
+        self._state = ""
+        self._is_finished = False
+
+    async def attend(self) -> None:
+        """Paint, hear keys and follow the window, until cancelled."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._hear_keys)
+            nursery.start_soon(self._follow_window)
+            while True:
+                await self._paint()
+                await trio.sleep(PACE / 4)
+                with trio.move_on_after(PACE):
+                    await self._changed.wait()
+                self._changed = trio.Event()
+
+    async def show(self, snapshot: TreeSnapshot) -> None:
+        """Painted soon."""
+        self._view.show(snapshot, time.time())
+        for change in snapshot.changes if self._verbose else ():
+            if self._verbose > 1 or is_notable(change):
+                self._above.append(told(change))
+        self._changed.set()
+
+    def say(self, state: str) -> None:
+        """The last line."""
+        self._state = state
+        self._changed.set()
+
+    def warn(self, text: str) -> None:
+        """Above the tree."""
+        self._above.append(" ".join(plain(text).split()))
+        self._changed.set()
+
+    async def finish(self) -> None:
+        """The whole tree, however long it is, stays."""
+        self._above += self._view.lines(self._size().columns, time.time())
+        self._above += filter(None, [self._state])
+        self._is_finished = True
+        async with self._turn_to_paint:
+            await self._put([])
+
+    def restore(self) -> None:
+        """The cursor and the modes are as they were, at once."""
+        self._painter.close()
+        # A terminal that is gone, or takes nothing, has nobody before it.
+        with suppress(OSError):
+            if select.select([], [self._descriptor], [], _LAST_WRITE)[1]:
+                os.write(self._descriptor, self._painted())
+        self._keyboard.release()
+
+    async def _paint(self) -> None:
+        async with self._turn_to_paint:
+            if self._keyboard.is_ours and not self._is_finished:
+                self._keyboard.hold()
+                width, height = self._size()
+                frame = self._view.lines(width, time.time(), height - 2)
+                await self._put([*frame, self._view.state_line(self._state, width)])
+
+    async def _put(self, frame: list[str]) -> None:
+        above, self._above = self._above, []
+        self._painter.paint(above, frame)
+        await self._outlet.write(self._painted())
+
+    def _painted(self) -> bytes:
+        data = self._sheet.getvalue()
+        self._sheet.seek(0)
+        self._sheet.truncate()
+        return data
+
+    async def _hear_keys(self) -> None:
+        while True:
+            if "q" in await self._keyboard.pressed():
+                self.left.set()
+
+    async def _follow_window(self) -> None:
+        with trio.open_signal_receiver(signal.SIGWINCH, signal.SIGTSTP) as signals:
+            async for number in signals:
+                if number == signal.SIGTSTP:
+                    async with self._turn_to_paint:
+                        self._painter.paint((), ())
+                        self.restore()
+                        # SIGTSTP is what we listen to; SIGCONT goes on here.
+                        os.kill(os.getpid(), signal.SIGSTOP)
+                self._changed.set()
+
+    def _size(self) -> os.terminal_size:
+        try:
+            size = os.get_terminal_size(self._descriptor)
+        except OSError:
+            return _USUAL
+        return size if size.columns and size.lines else _USUAL
