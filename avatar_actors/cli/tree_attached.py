@@ -6,6 +6,7 @@ import math
 import signal
 import time
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Final
 
 import trio
@@ -69,17 +70,18 @@ async def sightings() -> list[Sighting]:
     return sorted(found, key=lambda each: each.first.since if each.first else 0.0, reverse=True)
 
 
-def chosen(found: list[Sighting], pid: int | None) -> Sighting:
-    """The one with this process id, or the newest; Failure if there is none."""
+def candidates(found: Sequence[Sighting], pid: int | None) -> list[ObservableProgram]:
+    """Those with this process id, or all, the newest first; Failure if nobody is there."""
     if not found:
         raise Failure(NOBODY)
-    if pid is None:
-        return found[0]
-    there = ", ".join(str(each.program.pid) for each in found)
-    for each in found:
-        if each.program.pid == pid:
-            return each
-    raise Failure(f"process {pid} shows no tree; there are: {there}")
+    wanted = [each for each in found if pid in {None, each.program.pid}]
+    if not wanted:
+        there = ", ".join(str(each.program.pid) for each in found)
+        raise Failure(f"process {pid} shows no tree; there are: {there}")
+    awake = [each.program for each in wanted if each.first is not None]
+    if not awake:
+        raise Failure(f"{wanted[0].line}; it is stopped, or very busy")
+    return awake
 
 
 class Attached:
@@ -109,10 +111,10 @@ class Attached:
     async def _follow(self, pid: int | None, most: float) -> None:
         try:
             found = await sightings()
-            sighting = chosen(found, pid)
+            programs = candidates(found, pid)
             if pid is None and len(found) > 1:
                 self._list(found)
-            await self._watch(sighting.program, most)
+            await self._watch_first(programs, most)
         except (AvatarError, Failure) as error:
             self._failure = error
         except BrokenPipeError:
@@ -122,6 +124,15 @@ class Attached:
         for each in found:
             self._show.warn(each.line)
         self._show.warn("the newest is shown; another one: avatar tree --pid N")
+
+    async def _watch_first(self, programs: Sequence[ObservableProgram], most: float) -> None:
+        """Of those that have not ended meanwhile."""
+        *others, last = programs
+        for program in others:
+            with suppress(Unwatchable):
+                await self._watch(program, most)
+                return
+        await self._watch(last, most)
 
     async def _watch(self, program: ObservableProgram, most: float) -> None:
         async with watch_tree(program.socket) as trees:

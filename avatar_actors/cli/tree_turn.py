@@ -61,8 +61,10 @@ class TreeOfTurn:
                 self._show.warn(str(error))
 
     async def _watch(self) -> None:
-        [here] = [each for each in observable_programs() if each.pid == os.getpid()]
-        async with watch_tree(here.socket) as trees:
+        ours = [each.socket for each in observable_programs() if each.pid == os.getpid()]
+        if not ours:
+            raise Unwatchable("this program's own tree cannot be found")
+        async with watch_tree(ours[0]) as trees:
             async for snapshot in trees:
                 if self._is_over:
                     return

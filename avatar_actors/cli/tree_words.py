@@ -26,12 +26,12 @@ def name_of(part: TreePart) -> str:
 
 
 def age(seconds: float) -> str:
-    """As short as can be: `7s`, `2m 05s`, `1h 02m`, `3d 04h`."""
+    """As short as can be, and seldom another: `7s`, `2m`, `1h 02m`, `3d 04h`."""
     whole = max(0, int(seconds))
     if whole < MINUTE:
         return f"{whole}s"
     if whole < HOUR:
-        return f"{whole // MINUTE}m {whole % MINUTE:02}s"
+        return f"{whole // MINUTE}m"
     if whole < DAY:
         return f"{whole // HOUR}h {whole % HOUR // MINUTE:02}m"
     return f"{whole // DAY}d {whole % DAY // HOUR:02}h"

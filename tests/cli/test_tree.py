@@ -12,14 +12,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from avatar_actors import TreeChange, TreeHappening, TreeSnapshot
+from avatar_actors import ObservableProgram, TreeChange, TreeHappening, TreeSnapshot
 from avatar_actors.cli.commands import run
 from avatar_actors.cli.exit_code import Failure
-from avatar_actors.cli.tree_attached import chosen
+from avatar_actors.cli.tree_attached import Sighting, candidates
 from avatar_actors.processes.identity import process_identity
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
 from tests.cli.terminal import CTRL_C, Terminal, avatar_in_terminal
 from tests.conformance.remains import directories_of
+from tests.thorough import for_conformance
 
 HOST = """
 import sys, trio
@@ -130,7 +131,10 @@ def test_a_person_sees_the_crash_and_leaves_with_a_key(tmp_path: Path) -> None:
         host.end()
 
 
-@pytest.mark.parametrize(("sent", "code"), [(CTRL_C, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(CTRL_C, 130), pytest.param(signal.SIGTERM, 143, marks=for_conformance)],
+)
 def test_who_leaves_by_a_signal_gets_the_terminal_back(
     tmp_path: Path, bystander: Program, sent: str | signal.Signals, code: int
 ) -> None:
@@ -166,7 +170,7 @@ def test_several_programs_are_listed(tmp_path: Path, bystander: Program) -> None
         shown = avatar(tmp_path, "tree", "--once")
         assert shown.returncode == 0
         for host in (bystander, other):
-            line = rf"python · process {host.pid} · \d+s · 1 avatar: aria\n"
+            line = rf"python · process {host.pid} · \d+[sm] · 1 avatar: aria\n"
             assert re.search(line, shown.stdout)
         assert "--pid N" in shown.stdout
 
@@ -198,7 +202,9 @@ def test_the_last_tree_stays_on_the_screen(tmp_path: Path) -> None:
         assert_left_as_found(terminal)
 
 
-@pytest.mark.parametrize("arguments", [("12*3",), ()], ids=["turn", "attached"])
+@pytest.mark.parametrize(
+    "arguments", [("12*3",), pytest.param((), marks=for_conformance)], ids=["turn", "attached"]
+)
 def test_nobody_reads_the_tree(
     tmp_path: Path, bystander: Program, arguments: tuple[str, ...]
 ) -> None:
@@ -221,8 +227,16 @@ def test_nobody_reads_the_tree(
 
 def test_where_nothing_runs_it_is_said_how_to_start_something() -> None:
     with pytest.raises(Failure, match='start one: avatar tree "') as nobody:
-        chosen([], None)
+        candidates([], None)
     assert nobody.value.code == 1
+
+
+def test_a_program_that_does_not_answer_is_named() -> None:
+    stopped = Sighting(ObservableProgram(pid=7, socket=Path("/nowhere")), None)
+    with pytest.raises(Failure, match="process 7: does not answer; it is stopped"):
+        candidates([stopped], None)
+    with pytest.raises(Failure, match="process 8 shows no tree; there are: 7"):
+        candidates([stopped], 8)
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def row(shown: list[str], name: str) -> str:
 def test_a_restart_says_when_and_a_crash_how_often() -> None:
     broken = an_avatar("aria", state="restarting", due=NOW + 0.2, crashes=3, life=4)
     shown = lines(broken)
-    assert shown[0] == "bot · process 7 · 1m 00s · 1 avatar"
+    assert shown[0] == "bot · process 7 · 1m · 1 avatar"
     assert "restarting in 0.2s  crashed 3 times  life 4" in row(shown, "session")
     assert row(shown, "warden").split() == ["├─", "warden", "running", "7s"]
 
@@ -112,7 +112,7 @@ def test_the_everyday_is_not_told(what: str, path: str, is_so: bool) -> None:  #
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(-1, "0s"), (59.9, "59s"), (65, "1m 05s"), (3720, "1h 02m"), (266_400, "3d 02h")],
+    [(-1, "0s"), (59.9, "59s"), (65, "1m"), (3720, "1h 02m"), (266_400, "3d 02h")],
 )
 def test_ages_are_short(seconds: float, words: str) -> None:
     assert age(seconds) == words
