@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -48,6 +49,24 @@ def command_named(name: str) -> click.Command:
 
 class Commands(click.Group):
     """The group whose commands are named in a table and imported one at a time."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Here the help is written."""
+        with _heard():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Here all else is done."""
+        with _heard():
+            result: object = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of the table."""
@@ -108,11 +127,6 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line to its exit code. Whatever goes wrong is one line on stderr."""
     try:
         code = avatar.main(list(arguments), prog_name="avatar", standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Python flushes stdout once more at its end, which nobody would hear.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _end(Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED))
     except click.ClickException as error:
         return _end(error)
     except (click.Abort, KeyboardInterrupt):
@@ -120,6 +134,17 @@ def run(arguments: Sequence[str]) -> int:
     except AvatarError as error:
         return _end(failure_of(error))
     return code if isinstance(code, int) else ExitCode.OK
+
+
+@contextmanager
+def _heard() -> Generator[None]:
+    """Output that nobody reads ends the command; click itself would end it without a word."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Python flushes stdout once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED) from None
 
 
 def _end(error: click.ClickException) -> int:
