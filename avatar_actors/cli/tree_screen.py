@@ -47,8 +47,11 @@ class TreeScreen:
             nursery.start_soon(self._hear_keys)
             nursery.start_soon(self._follow_window)
             while True:
+                began = trio.current_time()
                 await self._paint()
-                await trio.sleep(PACE / 4)
+                # To draw a tree of a thousand avatars takes a while.
+                taken = trio.current_time() - began
+                await trio.sleep(max(PACE / 4, 4 * taken))
                 with trio.move_on_after(PACE):
                     await self._changed.wait()
                 self._changed = trio.Event()

@@ -19,6 +19,8 @@ FRESH: Final = 2.0
 ALL: Final = 1_000_000
 _STATES: Final = {"starting": "cyan", "restarting": "yellow", "stopping": "dim", "stopped": "dim"}
 _STATE, _GAP = 7, 2
+# So many names in a row can be counted.
+_SEVERAL: Final = 8
 
 
 class TreeView:
@@ -64,7 +66,9 @@ class TreeView:
         names = max((cell_len(_drawn(row)) for row in rows if not row.others), default=0)
         column = min(names, max(8, width - _STATE - _GAP)) + _GAP
         for row in rows:
-            text = Text.assemble((row.branch, "dim"), name_of(row.part))
+            count = len(row.others) + 1
+            many = f"{count} running: " if count > _SEVERAL else ""
+            text = Text.assemble((row.branch, "dim"), (many, "dim"), name_of(row.part))
             if row.others:
                 text.append("".join(f", {name}" for name in row.others))
             else:

@@ -66,7 +66,7 @@ def test_a_tree_that_is_too_long_is_folded_where_it_is_calm(most: int) -> None:
     assert len(shown) <= most
     if most >= 12:
         assert "starting" in row(shown, "session")
-        assert "a0, a1, a2" in "".join(shown)
+        assert "30 running: a0, a1, a2" in "".join(shown)
 
 
 def test_what_is_fresh_stands_out_for_a_moment() -> None:
