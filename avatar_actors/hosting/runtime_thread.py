@@ -17,6 +17,7 @@ from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.errand import Errand
 from avatar_actors.runtime import Runtime, open_runtime
+from supervisors import TreeNode
 
 T = TypeVar("T")
 
@@ -60,6 +61,22 @@ class RuntimeThread:
         errand.home = self._thread
         self._up.when_rung(partial(self._post, errand))
         return errand
+
+    async def run(self, work: Callable[[Runtime], Awaitable[T]]) -> T:
+        """Whatever a Runtime can do, from any loop: `await thread.run(Runtime.spent)`."""
+        return await self.send(lambda inside: work(inside.runtime)).wait()
+
+    def run_sync(self, work: Callable[[Runtime], Awaitable[T]]) -> T:
+        """The same, holding this thread."""
+        return self.send(lambda inside: work(inside.runtime)).wait_sync()
+
+    async def tree(self) -> TreeNode:
+        """The supervision tree as it is now, from any loop; `print()` it."""
+        return await self.run(_tree)
+
+    def tree_sync(self) -> TreeNode:
+        """The same, holding this thread."""
+        return self.run_sync(_tree)
 
     @property
     def is_stopping(self) -> bool:
@@ -166,3 +183,7 @@ def _alone(error: BaseException) -> BaseException:
 
 async def _nothing(_: Inside) -> None:
     pass
+
+
+async def _tree(runtime: Runtime) -> TreeNode:
+    return runtime.tree()

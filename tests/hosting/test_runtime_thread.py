@@ -1,9 +1,10 @@
+import asyncio
 import threading
 
 import pytest
 import trio
 
-from avatar_actors import AvatarDown, RuntimeThread
+from avatar_actors import AvatarDown, Runtime, RuntimeThread, Usage
 from avatar_actors.hosting.errand import ErrandCancelled
 from avatar_actors.hosting.runtime_thread import Inside
 from tests.conformance.remains import leaving_nothing
@@ -34,6 +35,13 @@ def test_error_of_an_errand_is_raised_as_itself() -> None:
         pytest.raises(LookupError, match="not here"),
     ):
         runtime.send(fail).wait_sync()
+
+
+def test_the_tree_and_the_runtime_itself_are_in_reach_from_a_thread_and_from_asyncio() -> None:
+    with leaving_nothing(), RuntimeThread() as runtime:
+        assert [child.name for child in runtime.tree_sync().children][:2] == ["warden", "treasurer"]
+        assert str(asyncio.run(runtime.tree())).startswith("runtime  running")
+        assert asyncio.run(runtime.run(Runtime.spent)) == runtime.run_sync(Runtime.spent) == Usage()
 
 
 def test_cancelled_errand_ends() -> None:
