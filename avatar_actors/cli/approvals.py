@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from avatar_actors import Avatar, AvatarDown, PermissionEvent, Permit, UnknownRequest
+from avatar_actors import (
+    AvatarDown,
+    PermissionEvent,
+    Permit,
+    ProviderCapabilities,
+    UnknownRequest,
+)
 from avatar_actors.cli.exit_code import Failure
 
 Input: TypeAlias = dict[str, object]
@@ -14,10 +20,24 @@ Input: TypeAlias = dict[str, object]
 Edit: TypeAlias = Callable[[Input], Awaitable[Input]]
 
 
+class Respondent(Protocol):
+    """Who is answered: an Avatar, or what an engine has of one."""
+
+    async def capabilities(self) -> ProviderCapabilities:
+        """Whether it takes another input."""
+        ...
+
+    async def answer(
+        self, request_id: str, permit: Permit, *, updated_input: Input | None = None
+    ) -> None:
+        """As Avatar's."""
+        ...
+
+
 class Approvals:
     """Answers an avatar, and remembers what was allowed for good where the agent cannot."""
 
-    def __init__(self, avatar: Avatar, edit: Edit, note: Callable[[str], None]) -> None:
+    def __init__(self, avatar: Respondent, edit: Edit, note: Callable[[str], None]) -> None:
         self._avatar, self._edit, self._note = avatar, edit, note
         self._allowed: set[str] = set()
 

@@ -46,6 +46,7 @@ def test_the_answer_tells_what_the_agent_can_do() -> None:
     assert "plan" in [mode.choice_id for mode in can.modes]
     assert can.attachments == ("image", "pdf", "text")
     assert can.steering
+    assert can.editable_input
     assert can.cost_tracking
     assert "deep-research" in repr(commands)
     assert "ANTHROPIC_API_KEY" not in repr([fact, commands])
