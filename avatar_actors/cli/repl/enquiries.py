@@ -1,0 +1,112 @@
+"""Commands of the REPL that only look: the tree, the cost, the tools, the stored sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from avatar_actors import Avatar, Budget, CostSource, Runtime, StoredSession, ToolStatus, Usage
+from avatar_actors.cli.repl.desk import Desk, one_line
+
+SIGNS: Final = {
+    ToolStatus.COMPLETED: "✓",
+    ToolStatus.FAILED: "✗",
+    ToolStatus.CANCELLED: "⊘",
+    ToolStatus.UNKNOWN: "?",
+}
+_SECONDS_SHOWN = 10
+# More would push everything else off the screen.
+_MOST_SESSIONS = 20
+
+
+async def tree(desk: Desk, _: str) -> list[str]:
+    """The living supervision tree."""
+    return str(await desk.runtime.tree()).splitlines()
+
+
+async def tools(desk: Desk, _: str) -> list[str]:
+    """The tool calls of the present turn, or of the last."""
+    if not desk.minutes.tools:
+        return ["no tool was called in the last turn"]
+    return [
+        f"{SIGNS.get(tool.status, '…')} {one_line(tool.label)}"
+        f"  {tool.status.value}{_time(tool.began, tool.ended)}"
+        for tool in desk.minutes.tools.values()
+    ]
+
+
+def _time(began: float, ended: float) -> str:
+    seconds = ended - began
+    if not ended:
+        return ""
+    return f" ({seconds:.1f}s)" if seconds < _SECONDS_SHOWN else f" ({seconds:.0f}s)"
+
+
+async def cost(desk: Desk, _: str) -> list[str]:
+    """What was used in this REPL, what it cost by whose word, and what is left."""
+    spent = await desk.runtime.run(Runtime.spent)
+    lines = [
+        f"turns: {len(desk.minutes.exchanges)}",
+        f"tokens: {_tokens(spent)}",
+        f"cost: {_money(spent)}",
+    ]
+    lines += _left("budget of the run", desk.casting.runtime.get("budget", Budget()), spent)
+    own = desk.casting.options.get("budget", Budget())
+    if own != Budget():
+        health = await desk.ask(Avatar.health)
+        lines += _left("budget", own, health.total)
+        lines += _turns_left(own, health.turns)
+    return lines
+
+
+def _tokens(usage: Usage) -> str:
+    if not usage.input_tokens and not usage.output_tokens and not usage.cached_tokens:
+        return "unknown: the agent told none"
+    kinds = {"in": usage.input_tokens, "out": usage.output_tokens, "cached": usage.cached_tokens}
+    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.items() if count)
+
+
+def _money(usage: Usage) -> str:
+    if usage.cost_usd is None:
+        return "unknown: the agent told none"
+    about = "~" if usage.cost_source is not CostSource.REPORTED else ""
+    return f"{about}${usage.cost_usd:.4f} ({usage.cost_source.value})"
+
+
+def _left(name: str, budget: Budget, used: Usage) -> Iterator[str]:
+    if budget.cost_usd is not None:
+        left = max(0.0, budget.cost_usd - (used.cost_usd or 0.0))
+        yield f"{name}: ${left:.4f} of ${budget.cost_usd:.4f} left"
+    if budget.tokens is not None:
+        spent = used.input_tokens + used.output_tokens
+        yield f"{name}: {max(0, budget.tokens - spent):,} of {budget.tokens:,} tokens left"
+
+
+def _turns_left(budget: Budget, turns: int) -> Iterator[str]:
+    if budget.turns is not None:
+        yield f"budget: {max(0, budget.turns - turns)} of {budget.turns} turns left"
+
+
+async def sessions(desk: Desk, _: str) -> list[str]:
+    """Numbered, for /resume; the present one is marked."""
+    found = await desk.ask(Avatar.sessions)
+    present = (await desk.ask(Avatar.health)).session_id
+    if not found:
+        return ["no stored session of this directory"]
+    lines = [
+        f"{'*' if one.session_id == present else ' '}{number:>3}  {_when(one)}  "
+        f"{one_line(one.title) or '(no title)'}"
+        for number, one in enumerate(found[:_MOST_SESSIONS], start=1)
+    ]
+    more = len(found) - _MOST_SESSIONS
+    return [*lines, f"and {more} older ones"] if more > 0 else lines
+
+
+def _when(session: StoredSession) -> str:
+    """In the person's own time zone."""
+    try:
+        moment = datetime.fromisoformat(session.updated_at or session.created_at)
+    except ValueError:
+        return "?".ljust(len("2026-11-16 10:51"))
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"

@@ -1,0 +1,95 @@
+"""Which key does what on the REPL's input line; the rest is emacs, as prompt_toolkit has it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from avatar_actors.cli.repl.answer_keys import KEYS
+
+is_typing = ~is_searching
+
+
+class Listener(Protocol):
+    """Who is told what the keys mean."""
+
+    def sent(self, text: str) -> None:
+        """Enter was pressed."""
+        ...
+
+    def ctrl_c(self) -> None:
+        """Ctrl-C, or an interrupt by signal."""
+        ...
+
+    def ctrl_d(self) -> None:
+        """Ctrl-D on an empty line."""
+        ...
+
+    def takes_back(self) -> str:
+        """The prompt that was queued last; empty if none waits."""
+        ...
+
+    @property
+    def can_answer(self) -> bool:
+        """Whether a key would answer a request now."""
+        ...
+
+    def answer(self, key: str) -> None:
+        """One of KEYS, on an empty line, while a request is open."""
+        ...
+
+
+def bindings_for(listener: Listener, line: Buffer) -> KeyBindings:
+    """Those of this input line. While Ctrl-R searches, they are the search's."""
+    keys = KeyBindings()
+    is_empty = is_typing & Condition(lambda: not line.text)
+    _add_enter(keys, listener, line)
+
+    @keys.add("up", filter=is_empty)
+    def _(_: KeyPressEvent) -> None:
+        if queued := listener.takes_back():
+            line.insert_text(queued)
+        else:
+            line.auto_up()
+
+    @keys.add("c-c", filter=is_typing)
+    @keys.add("<sigint>")
+    def _(_: KeyPressEvent) -> None:
+        listener.ctrl_c()
+
+    @keys.add("c-d", filter=is_empty)
+    def _(_: KeyPressEvent) -> None:
+        listener.ctrl_d()
+
+    @keys.add("c-z")
+    def _(event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()
+
+    def answer(event: KeyPressEvent) -> None:
+        listener.answer(event.data)
+
+    for key in KEYS:
+        keys.add(key, filter=is_empty & Condition(lambda: listener.can_answer))(answer)
+    return keys
+
+
+def _add_enter(keys: KeyBindings, listener: Listener, line: Buffer) -> None:
+    @keys.add("escape", "enter", filter=is_typing)
+    @keys.add("c-j", filter=is_typing)
+    def _(_: KeyPressEvent) -> None:
+        line.newline(copy_margin=False)
+
+    @keys.add("enter", filter=is_typing)
+    def _(_: KeyPressEvent) -> None:
+        if line.document.current_line_before_cursor.endswith("\\"):
+            line.delete_before_cursor()
+            line.newline(copy_margin=False)
+            return
+        text = line.text
+        if text.strip():
+            line.append_to_history()
+        line.reset()
+        listener.sent(text)

@@ -1,0 +1,56 @@
+"""What a REPL begins with: the engine in a thread of its own, the display, the history."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from avatar_actors import AvatarEngine, RuntimeThread, Timeouts
+from avatar_actors.cli.casting import Casting
+from avatar_actors.cli.display import Display, Style
+from avatar_actors.cli.options import Wanted
+from avatar_actors.cli.repl.conversation import Conversation
+from avatar_actors.cli.repl.desk import Desk
+from avatar_actors.cli.repl.history_file import HistoryFile, history_path
+from avatar_actors.cli.repl.minutes import Minutes
+from avatar_actors.cli.repl.talk import Talk
+from avatar_actors.cli.repl.turns import Turns
+
+
+async def talk(casting: Casting, wanted: Wanted) -> int:
+    """Until the person leaves; the exit code."""
+    runtime = RuntimeThread(**casting.runtime)
+    display = Display(_style(wanted))
+    display.note(f"{casting.name}: {casting.why}")
+    display.note("/help shows the commands, Ctrl-D leaves")
+    history = HistoryFile(history_path(os.environ))
+    return await Talk(_desk(casting, runtime), display, history).run()
+
+
+def _desk(casting: Casting, runtime: RuntimeThread) -> Desk:
+    engine = _engine(casting, runtime)
+    options = casting.options
+    return Desk(
+        casting=casting,
+        engine=engine,
+        runtime=runtime,
+        conversation=Conversation(),
+        minutes=Minutes(options.get("model", ""), options.get("mode", "")),
+        turns=Turns(engine),
+    )
+
+
+def _engine(casting: Casting, runtime: RuntimeThread) -> AvatarEngine:
+    options = casting.options.copy()
+    # A person sees that it takes long, and Ctrl-C is near: no limit unless one was wished for.
+    options.setdefault("timeouts", Timeouts())
+    return AvatarEngine(casting.provider, runtime=runtime, **options)
+
+
+def _style(wanted: Wanted) -> Style:
+    return Style(
+        show_thinking=wanted.show_thinking,
+        verbose=wanted.verbose,
+        colour=not os.environ.get("NO_COLOR"),
+        unicode=sys.stdout.encoding.lower().startswith("utf"),
+    )

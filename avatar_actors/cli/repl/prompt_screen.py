@@ -1,0 +1,166 @@
+"""The screen of the REPL: finished lines above, then the living frame, the queue and the input."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from msgspec import Struct
+from prompt_toolkit.application import Application, in_terminal
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition, has_completions
+from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.layout import (
+    BufferControl,
+    CompletionsMenu,
+    ConditionalContainer,
+    Dimension,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    VerticalAlign,
+    Window,
+)
+from prompt_toolkit.styles import Style
+from prompt_toolkit.widgets import SearchToolbar
+
+from avatar_actors.cli.repl.steady_output import SteadyOutput
+
+PROMPT: Final = "> "
+CONTINUED: Final = "  "
+_MOST_INPUT_ROWS = 8
+_MENU_ROWS = 6
+# What is left to the frame when the input has grown to its most.
+_FEWEST_FRAME_ROWS = 4
+
+_LOOK: Final = Style.from_dict({"prompt": "bold"})
+
+
+class Picture(Struct, frozen=True):
+    """What is to be seen around the input line."""
+
+    frame: Sequence[str] = ()
+    queued: Sequence[str] = ()
+    bottom: str = ""
+
+    @property
+    def height(self) -> int:
+        """The lines that it takes."""
+        return len(self.frame) + len(self.queued) + bool(self.bottom)
+
+
+class PromptScreen:
+    """A prompt_toolkit application that is painted when it is told, and by itself at each key."""
+
+    def __init__(self, line: Buffer, keys: KeyBindings) -> None:
+        self._output = SteadyOutput(sys.stdout)
+        self._picture = Picture()
+        self._is_lent = False
+        self._line = line
+        self.app: Application[None] = Application(
+            layout=Layout(self._layout(), focused_element=line),
+            key_bindings=keys,
+            output=self._output,
+            style=_LOOK,
+            full_screen=False,
+            erase_when_done=True,
+        )
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+        return self._output.get_size().columns
+
+    @property
+    def frame_rows(self) -> int:
+        """The most lines that a frame may have now."""
+        rows = self._output.get_size().rows
+        taken = len(self._picture.queued) + self._input_rows()
+        return max(_FEWEST_FRAME_ROWS, rows - taken)
+
+    @property
+    def is_input_empty(self) -> bool:
+        """Whether nothing is typed."""
+        return not self._line.text
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether another program has the terminal."""
+        return self._is_lent
+
+    async def run(self, begun: Callable[[], None]) -> None:
+        """Until `exit`; `begun` is called when there is a screen. EOFError: no more terminal."""
+        await self.app.run_async(pre_run=begun, set_exception_handler=False)
+
+    def exit(self) -> None:
+        """End `run`; twice is once."""
+        if self.app.is_running and not self.app.is_done:
+            self.app.exit()
+
+    def paint(self, above: Sequence[str], picture: Picture) -> None:
+        """Print lines above, once and for ever, and show this picture from now on."""
+        if self._is_lent or not self.app.is_running or self.app.is_done:
+            return
+        # The renderer never gives rows back by itself.
+        is_smaller = picture.height < self._picture.height
+        self._picture = picture
+        with self._output.at_once():
+            if above or is_smaller:
+                self.app.renderer.erase()
+            for line in above:
+                self._output.write_raw(f"{line}\x1b[0m\r\n")
+            self.app.render_counter += 1  # what the windows hold is made anew for each number
+            self.app.renderer.render(self.app, self.app.layout)
+
+    @asynccontextmanager
+    async def lent(self) -> AsyncGenerator[None]:
+        """The terminal as a program finds it that is started from a shell."""
+        self._is_lent = True
+        try:
+            async with in_terminal():
+                yield
+        finally:
+            self._is_lent = False
+
+    def _layout(self) -> HSplit:
+        search = SearchToolbar()
+        # Each is as high as what it holds, if there is room; what is left over is below them.
+        return HSplit(
+            [
+                _lines(lambda: self._picture.frame),
+                _lines(lambda: self._picture.queued),
+                Window(
+                    BufferControl(
+                        self._line, search_buffer_control=search.control, preview_search=True
+                    ),
+                    height=lambda: Dimension(min=1, max=_MOST_INPUT_ROWS),
+                    dont_extend_height=True,
+                    wrap_lines=True,
+                    get_line_prefix=_prefix,
+                ),
+                ConditionalContainer(CompletionsMenu(max_height=_MENU_ROWS), has_completions),
+                search,
+                _lines(lambda: [self._picture.bottom] if self._picture.bottom else []),
+            ],
+            align=VerticalAlign.TOP,
+        )
+
+    def _input_rows(self) -> int:
+        return min(_MOST_INPUT_ROWS, self._line.document.line_count)
+
+
+def _lines(lines: Callable[[], Sequence[str]]) -> ConditionalContainer:
+    """Lines with SGR codes."""
+    window = Window(
+        FormattedTextControl(lambda: ANSI("\n".join(lines()))),
+        height=lambda: Dimension(min=0, max=len(lines()), preferred=len(lines())),
+        dont_extend_height=True,
+    )
+    return ConditionalContainer(window, filter=Condition(lambda: bool(lines())))
+
+
+def _prefix(line: int, wrapped: int) -> StyleAndTextTuples:
+    return [("class:prompt", CONTINUED if line or wrapped else PROMPT)]
