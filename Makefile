@@ -11,7 +11,8 @@ INSTALL := $(RUN) pip install --quiet --no-deps
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test conformance agents test-agents agents-latest lint types coverage bench lock clean
+.PHONY: help demo test conformance agents test-agents agents-latest lint types coverage bench compare \
+	bench-check bench-ratios lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -62,6 +63,15 @@ bench: .venv/dev ## measure against plain trio, asyncio, pykka and the ACP SDK
 	@$(RUN) bench.orphans
 	@$(RUN) bench.hostile
 
+compare: .venv/dev ## beside avatar-engine and the SDKs, installed once; writes docs/benchmarks.md
+	@$(RUN) bench.compare --markdown
+
+bench-check: .venv/dev ## has anything become slower? ratios beside the committed ones
+	@$(RUN) bench.check
+
+bench-ratios: .venv/dev ## write down the ratios of today for bench-check; look at the diff
+	@$(RUN) bench.check --write
+
 clean: ## remove what the other targets made
 	rm -rf .venv .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -76,6 +86,10 @@ lock: .venv/dev ## pin exact versions and hashes anew
 		pyproject.toml
 	@$(LOCK) --output-file=requirements/dev.txt --constraint=requirements/runtime.txt \
 		--extra=dev --build-deps-for=editable pyproject.toml
+	@for library in avatar-engine claude-agent-sdk; do \
+		$(LOCK) --output-file=bench/comparison/locks/$$library.txt \
+			bench/comparison/locks/$$library.in || exit 1; \
+	done
 
 # --clear: a half-made environment, or one from an older lock, is never built upon.
 .venv/runtime: requirements/runtime.txt pyproject.toml

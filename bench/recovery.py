@@ -47,7 +47,7 @@ class Times:
 
 def _recovery(scale: Scale, say: Say) -> Iterator[Figure]:
     kills = KILLS[scale]
-    times = trio.run(_kill_again_and_again, kills, say)
+    times = kill_again_and_again(kills, say)
 
     def figure(name: str, value: float, bound: Bound = None) -> Figure:
         return Figure(bench=f"recovery.{name}", value=value, unit="ms", n=kills, bound=bound)
@@ -59,6 +59,11 @@ def _recovery(scale: Scale, say: Say) -> Iterator[Figure]:
     yield figure("ready_p50", percentile(times.ready, 50))
     yield figure("ready_beyond_start", percentile(times.ready, 50) - own_start, AtMost(20))
     yield figure("ready_p99", percentile(times.ready, 99))
+
+
+def kill_again_and_again(kills: int, say: Say) -> Times:
+    """As often as that, each time with a plain start beside it."""
+    return trio.run(_kill_again_and_again, kills, say)
 
 
 async def _kill_again_and_again(kills: int, say: Say) -> Times:

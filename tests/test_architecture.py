@@ -132,6 +132,11 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "examples.loopback_server": (*PUBLIC, "hypercorn.*"),
     "examples.textual_app": (*PUBLIC, "textual.*"),
     "examples.shouting_agent": (),
+    # In a process of their own with another library's environment: that library is imported by
+    # its name at run time, as it is not in this one.
+    "bench.comparison.work": ("bench.comparison.work.*",),
+    "bench.comparison.work.with_acp_sdk": ("bench.comparison.work.*", "acp.*"),
+    "bench.comparison.work.with_avatar_actors": ("bench.comparison.work.*", *PUBLIC, "trio.*"),
     "bench": (
         "bench.*",
         *PUBLIC,
