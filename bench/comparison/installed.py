@@ -2,17 +2,15 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import venv
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.agents.program import Say
 from bench.comparison.contestants import Contestant
-
-COMPLETE = "complete"
 
 
 class NotInstalled(Exception):
@@ -26,7 +24,7 @@ def python_for(contestant: Contestant, say: Say, cache: Path | None = None) -> s
     folder = (
         cache or cache_root(os.environ)
     ) / f"{contestant.lock.stem}-{_digest(contestant.lock)}"
-    if not (folder / COMPLETE).exists():
+    if not folder.exists():
         say(f"{contestant.lock.stem} is being installed, once")
         _install(folder, contestant.lock)
     return str(folder / "bin" / "python")
@@ -46,23 +44,31 @@ def _digest(lock: Path) -> str:
 
 
 def _install(folder: Path, lock: Path) -> None:
+    """Beside its place, and moved there once it is complete: two may do this at once."""
     try:
-        shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        venv.create(folder, with_pip=True)
-        done = subprocess.run(
-            [
-                *(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"),
-                *("--disable-pip-version-check", "--require-hashes", "-r", str(lock)),
-            ],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+        with TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as scratch:
+            made = Path(scratch) / "made"
+            venv.create(made, with_pip=True)
+            _fill(made, lock)
+            # Whoever was faster has made the same.
+            if not folder.exists():
+                made.rename(folder)
     except (OSError, subprocess.CalledProcessError) as error:
         raise NotInstalled(f"could not be installed: {error}") from error
+
+
+def _fill(made: Path, lock: Path) -> None:
+    done = subprocess.run(
+        [
+            *(str(made / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps"),
+            *("--disable-pip-version-check", "--require-hashes", "-r", str(lock)),
+        ],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         raise NotInstalled(f"could not be installed: {(lines or ['pip failed'])[-1]}")
-    (folder / COMPLETE).touch()

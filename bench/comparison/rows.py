@@ -145,8 +145,11 @@ def _recovery(results: Results, row: Row, name: str) -> str:
     back = [each["recovery"] for each in found if each["recovery"] is not None]
     if not back:
         return f"no: {found[0]['why']}"
-    again = "" if len(back) == len(found) else f" in {len(back)} of {len(found)} rounds"
-    return f"{shown(median(back))} ms{again}"
+    text = f"{shown(median(back))} ms"
+    if len(back) == len(found):
+        return text
+    why = next(each["why"] for each in found if each["recovery"] is None)
+    return f"{text} in {len(back)} of {len(found)} rounds, else no: {why}"
 
 
 def _calls(results: Results, row: Row, name: str) -> str:
@@ -183,8 +186,8 @@ ROWS: Sequence[Row] = (
     Row("cpu", "CPU of the host per piece", "µs", "stream", LESS),
     Row("arrived", "text that had come when the turn was over", "", "stream", None, _arrived),
     Row("first_event", "prompt to first event", "ms", "stream", LESS),
-    Row("start", "start of the first agent", "ms", "stream", LESS),
-    Row("start_more", "start of each further one", "ms", "memory", LESS),
+    Row("start", "first agent, started and its first call over", "ms", "stream", LESS),
+    Row("start_more", "each further one, the same", "ms", "memory", LESS),
     Row("memory_host", "memory of the host per agent", "KiB", "memory", LESS),
     Row("memory_all", "the same with the library's own processes", "KiB", "memory", LESS),
     Row("outcome", "agent killed: the caller hears of it after", "ms", "kill", LESS, _outcome),

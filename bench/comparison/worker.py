@@ -19,6 +19,8 @@ from bench.comparison.contestants import Contestant
 from bench.comparison.remains import end, everybody, settled, watch
 
 LIMIT = 120.0
+COMPLAINTS = "stderr"
+WORDS = ('{"found": ', '{"failed": ', '{"ready": ')
 
 Found: TypeAlias = Mapping[str, Any]
 
@@ -50,7 +52,7 @@ def play(work: Work) -> Found | Failed:
             case "closed":
                 return _close(process, home)
             case _:
-                return _last_word(process)
+                return _last_word(process, home)
 
 
 @contextmanager
@@ -75,15 +77,16 @@ def _started(work: Work, home: Path) -> Generator["subprocess.Popen[str]"]:
         "mark": home.name,
     }
     program = f"bench.comparison.work.{work.contestant.program}"
-    process = subprocess.Popen(
-        [work.python, "-m", program, work.task, json.dumps(settings)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        cwd=home,
-        env=_environment(home),
-    )
+    with (home / COMPLAINTS).open("w", encoding="utf-8") as complaints:
+        process = subprocess.Popen(
+            [work.python, "-m", program, work.task, json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            cwd=home,
+            env=_environment(home),
+        )
     timer = threading.Timer(LIMIT, process.kill)
     timer.start()
     try:
@@ -92,8 +95,9 @@ def _started(work: Work, home: Path) -> Generator["subprocess.Popen[str]"]:
         timer.cancel()
         family = everybody(process.pid, home.name)
         process.kill()
-        process.communicate()
+        process.wait()
         end(family | everybody(process.pid, home.name))
+        process.communicate()
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -102,21 +106,23 @@ def _environment(home: Path) -> dict[str, str]:
     return {**kept, "HOME": str(home), "PYTHONPATH": str(ROOT)}
 
 
-def _last_word(process: "subprocess.Popen[str]") -> Found | Failed:
+def _last_word(process: "subprocess.Popen[str]", home: Path) -> Found | Failed:
     while word := _word(process):
         if "found" in word:
             found: Found = word["found"]
             return found
         if "failed" in word:
             return Failed(word["failed"])
-    return Failed(f"the program ended without a result, exit code {process.wait()}")
+    code, complaints = process.wait(), (home / COMPLAINTS).read_text("utf-8", "replace")
+    last = (complaints.strip().splitlines() or ["it said nothing"])[-1]
+    return Failed(f"the program ended with {code} and no result: {last}")
 
 
 def _word(process: "subprocess.Popen[str]") -> dict[str, Any]:
     """The next thing that it says; nothing at its end. A library may print, too."""
     assert process.stdout is not None
     for line in process.stdout:
-        if line.startswith("{"):
+        if line.startswith(WORDS):
             word: dict[str, Any] = json.loads(line)
             return word
     return {}
@@ -142,7 +148,7 @@ def _close(process: "subprocess.Popen[str]", home: Path) -> Found | Failed:
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
-    found = _last_word(process)
+    found = _last_word(process, home)
     if isinstance(found, Failed):
         return found
     left = watch(family, time.perf_counter())

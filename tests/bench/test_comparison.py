@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
@@ -114,6 +115,15 @@ def test_no_figure_of_a_contestant_is_best_when_all_are_the_same() -> None:
 def test_failed_work_gives_the_reason_and_no_number() -> None:
     found = cell(results({"memory": Failed("OSError: too many")}), "memory of the host")
     assert found == Cell("n/a: OSError: too many")
+
+
+def test_recovery_in_some_rounds_says_in_how_many_and_what_else_came() -> None:
+    made = results({})
+    lost = {**CRASHED, "recovery": None, "why": "answered ''"}
+    for number, found in enumerate([CRASHED, lost, lost]):
+        made.add("kill", "ACP SDK", number, found)
+    text = cell(made, "agent killed: next").text
+    assert text == "90.0 ms in 1 of 3 rounds, else no: answered ''"
 
 
 @pytest.mark.parametrize(
@@ -245,18 +255,18 @@ def test_answers_are_right_mixed_incomplete_or_errors() -> None:
     assert tally == {"right": 1, "mixed": 1, "incomplete": 2, "errors": 1}
 
 
-def test_daemon_is_found_by_its_sign_watched_and_ended(tmp_path: Path) -> None:
-    sign = tmp_path.name
+def test_daemon_is_found_by_its_sign_watched_and_ended() -> None:
+    sign = f"sign-{uuid.uuid4().hex}"
     daemonise = "import os, time; os.fork() and os._exit(0); os.setsid(); time.sleep(120)"
-    subprocess.run([sys.executable, "-c", daemonise, sign], check=True)
-    # Init, or a subreaper, has it now; it stands below nobody of ours.
-    nobody = 0
-    found = settled(nobody, sign)
-    assert len(found) == 1
-    end(found)
-    left = watch(found, time.perf_counter())
-    assert (left.were, left.left) == (1, 0)
-    assert not everybody(nobody, sign)
+    with subprocess.Popen(["sleep", "120"]) as host:
+        subprocess.run([sys.executable, "-c", daemonise, sign], check=True)
+        found = settled(host.pid, sign)
+        assert len(found) == 1
+        end(found)
+        left = watch(found, time.perf_counter())
+        assert (left.were, left.left) == (1, 0)
+        assert not everybody(host.pid, sign)
+        host.kill()
 
 
 def test_cache_follows_the_users_choice_of_place() -> None:

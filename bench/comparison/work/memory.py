@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes, proportionally shared (PSS): of the host, and with its library's other processes."""
+    """Bytes that nobody shares (USS): of the host, and with its library's other processes."""
 
     host: int
     all: int
@@ -16,20 +16,18 @@ class Memory:
     @classmethod
     def now(cls, agents: Sequence[int]) -> "Memory":
         gc.collect()
-        own = proportional(Path("/proc/self"))
-        others = sum(
-            proportional(Path(f"/proc/{pid}")) for pid in descendants() if pid not in agents
-        )
+        own = private(Path("/proc/self"))
+        others = sum(private(Path(f"/proc/{pid}")) for pid in descendants() if pid not in agents)
         return cls(own, own + others)
 
 
-def proportional(process: Path) -> int:
-    """A page that is shared by two counts half."""
+def private(process: Path) -> int:
+    """What one process alone has. Agents are Pythons, too: what they share with it is no growth."""
     try:
         lines = (process / "smaps_rollup").read_text("ascii").splitlines()
     except OSError:
         return 0
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) * 1024
 
 
 def descendants() -> list[int]:
