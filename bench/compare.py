@@ -17,7 +17,7 @@ from bench.command import INTERRUPTED
 from bench.comparison.contestants import QUICK_WIRES, WIRES, Contestant
 from bench.comparison.installed import NotInstalled, python_for
 from bench.comparison.rounds import Entrant, Results, contest
-from bench.comparison.table import between_markers, json_lines, markdown, text_table
+from bench.comparison.table import NoMarkers, between_markers, json_lines, markdown, text_table
 from bench.comparison.worker import play
 from bench.contest import Scale
 
@@ -25,10 +25,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
 
 def main() -> int:
-    options = _parser().parse_args()
-    wires = {wire: WIRES[wire] for wire in options.wire} if options.wire else WIRES
-    if options.quick:
-        wires = QUICK_WIRES
+    options = _options()
+    wires = QUICK_WIRES if options.quick else {wire: WIRES[wire] for wire in options.wire or WIRES}
     scale = Scale.QUICK if options.quick else Scale.FULL
     try:
         tables = [_measured(wire, who, scale, options) for wire, who in wires.items()]
@@ -38,7 +36,7 @@ def main() -> int:
         return INTERRUPTED
     if options.markdown:
         page = PAGE.read_text("utf-8")
-        made = markdown(tables, facts(wires, scale))
+        made = markdown(tables, facts(wires))
         PAGE.write_text(between_markers(page, made), "utf-8")
         print(f"written: {PAGE.name}", file=sys.stderr)
     return 0
@@ -52,7 +50,7 @@ def _measured(wire: str, who: Sequence[Contestant], scale: Scale, options: Names
     if options.json:
         print("\n".join(json_lines(results)), flush=True)
     else:
-        print("\n".join([*facts({wire: who}, scale), "", text_table(results), ""]), flush=True)
+        print("\n".join([*facts({wire: who}), "", text_table(results), ""]), flush=True)
     return results
 
 
@@ -64,16 +62,35 @@ def _entrant(contestant: Contestant, say: Say) -> Entrant:
         return Entrant(contestant, "", str(error))
 
 
-def facts(wires: Mapping[str, Sequence[Contestant]], scale: Scale) -> list[str]:
+def facts(wires: Mapping[str, Sequence[Contestant]]) -> list[str]:
     """How and where this was measured."""
     everybody = dict.fromkeys(each.versions for who in wires.values() for each in who)
-    command = "python -m bench.compare" + (" --quick" if scale is Scale.QUICK else "")
     return [
-        f"Made by `{command} --markdown` with Python {platform.python_version()} on "
-        f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores, load "
-        f"{os.getloadavg()[2]:.1f} over the last 15 minutes.",
+        f"Made by `python -m {' '.join(['bench.compare', *sys.argv[1:]])}` with Python "
+        f"{platform.python_version()} on {platform.system()}, {platform.machine()}, "
+        f"{os.cpu_count()} cores, load {os.getloadavg()[2]:.1f} over the last 15 minutes.",
         f"Versions: {'; '.join(everybody)}.",
     ]
+
+
+def _options() -> Namespace:
+    parser = _parser()
+    options = parser.parse_args()
+    if options.quick and options.wire:
+        parser.error("--quick is on one wire as it is: leave out --wire")
+    if options.markdown and (options.quick or options.wire):
+        parser.error("--markdown writes the whole comparison: leave out --quick and --wire")
+    if options.markdown:
+        _look_for_the_place(parser)
+    return options
+
+
+def _look_for_the_place(parser: ArgumentParser) -> None:
+    """Before all the work, not after it."""
+    try:
+        between_markers(PAGE.read_text("utf-8"), "")
+    except (OSError, NoMarkers) as error:
+        parser.error(f"{PAGE.name} cannot take the tables: {error}")
 
 
 def _parser() -> ArgumentParser:

@@ -308,6 +308,16 @@ def test_help_says_what_it_does() -> None:
     assert "beside what people use today" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("--quick", "--wire", "claude"), ("--markdown", "--quick"), ("--markdown", "--wire", "acp")],
+)
+def test_options_that_contradict_each_other_are_refused(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "leave out" in done.stderr
+
+
 @for_conformance
 def test_quick_comparison_measures_every_cell_of_ours_and_keeps_its_promises() -> None:
     done = run("--quick", "--json")
