@@ -74,14 +74,21 @@ async def _proclaim(
     hubs: dict[str, Address[HubMessage]],
 ) -> None:
     with notices() as stream:
-        async for notice in stream:
-            event = event_of(notice)
-            path = "/".join(notice.path.split("/")[:3])
-            hub = hubs.get(path)
-            if event is not None and hub is not None:
-                _tell(hub, event)
-            if notice.path == path and isinstance(notice, Stopped | Crashed | Stuck):
-                hubs.pop(path, None)
+        async for first in stream:
+            # All that is here: restarts come in swarms, and one notice for each turn of a busy loop
+            # would tell of a crash seconds late, or lose it to the stream's bound.
+            for notice in (first, *stream.seen_so_far()):
+                _pass_on(notice, hubs)
+
+
+def _pass_on(notice: Notice, hubs: dict[str, Address[HubMessage]]) -> None:
+    event = event_of(notice)
+    path = "/".join(notice.path.split("/")[:3])
+    hub = hubs.get(path)
+    if event is not None and hub is not None:
+        _tell(hub, event)
+    if notice.path == path and isinstance(notice, Stopped | Crashed | Stuck):
+        hubs.pop(path, None)
 
 
 def _tell(hub: Address[HubMessage], event: SupervisionEvent) -> None:

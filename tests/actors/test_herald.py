@@ -1,13 +1,28 @@
 """The herald: notices of the tree as events of the avatar they concern."""
 
 import gc
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+
+import trio
 
 from avatar_actors.actors.herald import event_of, herald
 from avatar_actors.events import SupervisionEvent
 from avatar_actors.messages import HubMessage, Publish
 from avatar_actors.runtime_messages import AvatarBorn, HeraldMessage
-from supervisors import Address, ChildSpec, GaveUp, Inbox, Strategy, Supervisor, SupervisorSpec
+from supervisors import (
+    Address,
+    ChildSpec,
+    Crashed,
+    GaveUp,
+    Inbox,
+    NoticeStream,
+    Ready,
+    Strategy,
+    Supervisor,
+    SupervisorSpec,
+)
 from supervisors.testing import crash
 from tests.actors.stage import Ear, Stage, open_stage
 
@@ -22,10 +37,14 @@ class Court:
         self.avatars: Supervisor
         self.at: Address[HeraldMessage]
 
-    async def play(self, stage: Stage) -> None:
+    async def play(
+        self,
+        stage: Stage,
+        notices: Callable[[], AbstractContextManager[NoticeStream]] | None = None,
+    ) -> None:
         self.avatars = await stage.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
         root = stage.root
-        telling = partial(herald, notices=root.notices, tree=root.tree)
+        telling = partial(herald, notices=notices or root.notices, tree=root.tree)
         self.at = await stage.play("herald", telling)
 
     async def bear(self, name: str, hub: Ear[HubMessage]) -> Address[object]:
@@ -73,3 +92,25 @@ def test_the_end_of_a_session_is_no_giving_up_but_that_of_its_avatar_is() -> Non
     told = event_of(GaveUp("runtime/avatars/aria", 0.0, "session"))
     assert told is not None
     assert (told.notice, told.detail) == ("gave_up", "session")
+
+
+async def test_a_crash_is_told_at_once_though_a_swarm_of_notices_is_before_it() -> None:
+    court, aria, rounds = Court(), Ear[HubMessage](), 0
+    swarm = NoticeStream(1024)
+
+    async def keep_the_loop_busy() -> None:
+        nonlocal rounds
+        while not proclaimed(aria):
+            await trio.lowlevel.checkpoint()
+            rounds += 1
+
+    async with open_stage() as stage:
+        await court.play(stage, lambda: nullcontext(swarm))
+        mine = await court.bear("aria", aria)
+        await stage.rest()
+        for number in range(500):
+            swarm.push(Ready(f"runtime/avatars/other-{number}", 0.0, 1))
+        swarm.push(Crashed(mine.path, 0.0, 1, ValueError("broken")))
+        await keep_the_loop_busy()
+    assert proclaimed(aria)[0].detail == "ValueError: broken"
+    assert rounds < 20
