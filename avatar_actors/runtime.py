@@ -150,6 +150,11 @@ class Runtime:
         """Where other programs watch its tree; None unless it is `observable`."""
         return self._observers.tree_socket
 
+    @property
+    def dead_letters(self) -> int:
+        """How many messages between its actors found nobody to read them, since it began."""
+        return self._root.dead_letters
+
     def tree(self) -> TreeNode:
         """The whole supervision tree as it is now; `print()` it."""
         return self._root.tree()

@@ -81,6 +81,16 @@ def _all(tree: TreeNode) -> list[TreeNode]:
     return list(tree.walk())
 
 
+async def test_messages_that_nobody_reads_are_counted(home: Home) -> None:
+    async with home.runtime() as runtime:
+        assert runtime.dead_letters == 0
+        avatar = await runtime.start("embedded", **home.options())
+        turn_queue = next(node for node in runtime.tree().walk() if node.name == "turn queue")
+        await avatar.stop()
+        await turn_queue.address.tell("a letter")
+        assert runtime.dead_letters > 0
+
+
 async def test_the_number_of_avatars_is_limited(home: Home) -> None:
     with trio.fail_after(PATIENCE):
         async with open_runtime(max_avatars=1) as runtime:
