@@ -112,9 +112,23 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "httpx.*",
         "websockets.*",
     ),
+    # A host that is hard on its avatars: it wraps a provider and its wire, as any host may, and
+    # looks at processes.
+    "avatar_actors.chaos": (
+        "avatar_actors.chaos.*",
+        *PUBLIC,
+        "avatar_actors.providers.registry",
+        "avatar_actors.warden.process_tree",
+        "avatar_actors.wire.commands",
+        "avatar_actors.wire.facts",
+        "avatar_actors.wire.wire",
+        "trio.*",
+        "msgspec.*",
+    ),
     # A program for people, made like any host's: of public names.
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
+        "avatar_actors.chaos",
         *PUBLIC,
         "trio.*",
         "msgspec.*",
@@ -137,6 +151,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "bench.comparison.work": ("bench.comparison.work.*",),
     "bench.comparison.work.with_acp_sdk": ("bench.comparison.work.*", "acp.*"),
     "bench.comparison.work.with_avatar_actors": ("bench.comparison.work.*", *PUBLIC, "trio.*"),
+    "bench.chaos": ("avatar_actors.cli.commands",),
     "bench": (
         "bench.*",
         *PUBLIC,
