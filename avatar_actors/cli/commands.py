@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "config": Entry("config_command:config", "Check, show and describe the configuration."),
     "tree": Entry("tree:tree", "Watch the supervision tree of a run."),
     "completion": Entry("completion:completion", "Print what makes a shell complete `avatar`."),
+    "chaos": Entry("chaos:chaos", "Make faults on purpose, and see whether promises are kept."),
     "version": Entry("version:version", "Show the versions of what is running here."),
 }
 

@@ -1,0 +1,38 @@
+"""Chaos on purpose: faults by a seed over many avatars under load, judged by an oracle."""
+
+from avatar_actors.chaos.cast import Cast, plan_of
+from avatar_actors.chaos.kinds import KINDS, FaultKind
+from avatar_actors.chaos.page import html_page
+from avatar_actors.chaos.progress import Progress
+from avatar_actors.chaos.report import (
+    ChaosOptions,
+    ChaosReport,
+    Promise,
+    report_from_json,
+    report_to_json,
+)
+from avatar_actors.chaos.running import run_chaos
+from avatar_actors.chaos.schedule import PlannedFault, digest
+from avatar_actors.chaos.summary import text_summary
+from avatar_actors.chaos.wording import duration, share, verdict
+
+__all__ = [
+    "Cast",
+    "ChaosOptions",
+    "ChaosReport",
+    "FaultKind",
+    "KINDS",
+    "PlannedFault",
+    "Progress",
+    "Promise",
+    "digest",
+    "duration",
+    "html_page",
+    "plan_of",
+    "report_from_json",
+    "report_to_json",
+    "run_chaos",
+    "share",
+    "text_summary",
+    "verdict",
+]

@@ -1,0 +1,154 @@
+"""From what was counted to the report: rows, promises, verdict. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from avatar_actors.chaos.histogram import percentile
+from avatar_actors.chaos.injecting import FaultRecord
+from avatar_actors.chaos.kinds import FaultKind
+from avatar_actors.chaos.ledger import Breach, Breaches
+from avatar_actors.chaos.remains import Remains
+from avatar_actors.chaos.report import ChaosOptions, ChaosReport, KindRow, Promise, Times, Totals
+from avatar_actors.chaos.samples import Samples
+from avatar_actors.chaos.schedule import PlannedFault, digest
+from avatar_actors.chaos.slope import Slope, slope
+from avatar_actors.chaos.tally import Prompts, Tally
+
+# Fewer restarts say nothing about what one of them leaves in memory.
+_JUDGED_FROM = 1000
+_EXAMPLES = 50
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """All that a run has seen."""
+
+    options: ChaosOptions
+    machine: str
+    schedule: tuple[PlannedFault, ...]
+    left_out: tuple[FaultKind, ...]
+    faults: tuple[FaultRecord, ...]
+    prompts: tuple[Prompts, ...]
+    breaches: tuple[Breaches, ...]
+    down_seconds: float
+    tally: Tally
+    dead_letters: int
+    samples: Samples
+    remains: Remains
+    seconds: float
+    is_complete: bool
+
+
+def judged(seen: Evidence) -> ChaosReport:
+    """The report."""
+    tally, time = seen.tally, seen.options.avatars * seen.seconds
+    breaches = sum((each.counts for each in seen.breaches), Counter[Breach]())
+    prompts = sum(seen.prompts, Prompts())
+    growth = _memory(seen.samples)
+    totals = Totals(
+        prompts=prompts,
+        breaches={breach.value: breaches[breach] for breach in Breach},
+        restarts=tally.restarts,
+        availability=_share_left(seen.down_seconds, time),
+        dead_letters=seen.dead_letters,
+        disturbed=tally.disturbed,
+        given_up=tally.given_up,
+    )
+    examples = [words for each in seen.breaches for words in each.examples]
+    return ChaosReport(
+        options=seen.options,
+        digest=digest(seen.schedule),
+        machine=seen.machine,
+        seconds=seen.seconds,
+        is_complete=seen.is_complete,
+        promises=promises(seen, totals, growth),
+        totals=totals,
+        rows=tuple(_row(seen, kind, time) for kind in FaultKind if _planned(seen, kind)),
+        faults=tuple(sorted(seen.faults, key=lambda fault: fault.at)),
+        schedule=seen.schedule,
+        left_out=seen.left_out,
+        baseline=tally.baseline,
+        siblings=tally.siblings,
+        samples=seen.samples,
+        memory=growth,
+        remains=seen.remains,
+        examples=(*examples[:_EXAMPLES], *tally.disturbances),
+    )
+
+
+def promises(seen: Evidence, totals: Totals, growth: Slope) -> tuple[Promise, ...]:
+    """What must hold, in the order in which people care."""
+    due = {fault.number: fault for fault in seen.faults}
+    missed = [fault for fault in seen.faults if not fault.is_landed]
+    ill = [fault for fault in seen.faults if fault.is_landed and fault.recovery is None]
+    untried = len(seen.schedule) - len(due) if seen.is_complete else 0
+    lost = totals.prompts.lost
+    left = seen.remains
+    found = {**totals.breaches, Breach.PROMPT_LOST.value: lost}
+    return (
+        *(Promise(name=name, found=count) for name, count in found.items()),
+        Promise(name="faults not landed", found=len(missed) + untried, words=_list(missed)),
+        Promise(name="faults not recovered from", found=len(ill), words=_list(ill)),
+        Promise(name="siblings disturbed", found=totals.disturbed),
+        Promise(name="avatars given up", found=totals.given_up),
+        Promise(name="orphans", found=left.orphans),
+        Promise(name="zombies", found=left.zombies),
+        Promise(name="descriptors left", found=left.descriptors),
+        Promise(name="tasks left", found=left.tasks),
+        Promise(name="threads left", found=left.threads),
+        Promise(name="directories left", found=left.directories),
+        Promise(name="memory grows", found=int(growth.is_growth), words=memory_words(growth)),
+    )
+
+
+def memory_words(growth: Slope) -> str:
+    """The slope in words."""
+    if growth.value is None or growth.low is None or growth.high is None:
+        return f"not judged: fewer than {_JUDGED_FROM:,} restarts"
+    value, low, high = (each / 1024 for each in (growth.value, growth.low, growth.high))
+    return f"{value:+,.0f} KiB per 1,000 restarts, 95 % between {low:+,.0f} and {high:+,.0f}"
+
+
+def _memory(samples: Samples) -> Slope:
+    if not samples.restarts or samples.restarts[-1] < _JUDGED_FROM:
+        return Slope()
+    return slope([count / 1000 for count in samples.restarts], samples.memory)
+
+
+def _planned(seen: Evidence, kind: FaultKind) -> int:
+    return sum(fault.kind is kind for fault in seen.schedule)
+
+
+def _row(seen: Evidence, kind: FaultKind, time: float) -> KindRow:
+    faults = [fault for fault in seen.faults if fault.kind is kind]
+    landed = [fault for fault in faults if fault.is_landed]
+    restarts = sum(fault.restarts for fault in landed)
+    return KindRow(
+        kind=kind,
+        planned=_planned(seen, kind),
+        landed=len(landed),
+        detect=_times([fault.detect for fault in landed]),
+        restart=_times([fault.restart for fault in landed]),
+        recovery=_times([fault.recovery for fault in landed]),
+        restarts_each=restarts / len(landed) if landed else 0.0,
+        availability=_share_left(sum(fault.down for fault in landed), time),
+        prompts=sum((fault.prompts for fault in faults), Prompts()),
+        breaches=sum(fault.breaches for fault in faults),
+    )
+
+
+def _times(seconds: Sequence[float | None]) -> Times:
+    known = [each for each in seconds if each is not None]
+    longest = max(known, default=None)
+    return Times(p50=percentile(known, 50), p99=percentile(known, 99), longest=longest)
+
+
+def _share_left(lost: float, time: float) -> float:
+    return max(0.0, 1 - lost / time) if time else 1.0
+
+
+def _list(faults: Sequence[FaultRecord]) -> str:
+    return "; ".join(f"{fault.number} {fault.kind.value}: {fault.proof}" for fault in faults[:5])

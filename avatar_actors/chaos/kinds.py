@@ -1,0 +1,213 @@
+"""The kinds of faults: what each does, how it is known to have landed, and what it needs."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct
+
+
+class FaultKind(Enum):
+    """What can go wrong on purpose."""
+
+    RAISE_IN_ACTOR = "raise_in_actor"
+    RAISE_IN_VITAL = "raise_in_vital"
+    RAISE_IN_START = "raise_in_start"
+    EXIT = "exit"
+    HANG = "hang"
+    KILL_AGENT = "kill_agent"
+    STOP_AGENT = "stop_agent"
+    TERM_AGENT = "term_agent"
+    KILL_KEEPER = "kill_keeper"
+    KILL_WARDEN = "kill_warden"
+    STOP_WARDEN = "stop_warden"
+    TERM_WARDEN = "term_warden"
+    KILL_TOOL = "kill_tool"
+    STOP_TOOL = "stop_tool"
+    TERM_TOOL = "term_tool"
+    CLOSE_STDOUT = "close_stdout"
+    HALF_LINE = "half_line"
+    GARBAGE = "garbage"
+    FLOOD = "flood"
+    STDERR_FLOOD = "stderr_flood"
+    SLOW_SUBSCRIBER = "slow_subscriber"
+    FULL_MAILBOX = "full_mailbox"
+    EMFILE = "emfile"
+    ENOSPC = "enospc"
+    KILL_IN_START = "kill_in_start"
+    KILL_IN_STOP = "kill_in_stop"
+    KILL_IN_BACKOFF = "kill_in_backoff"
+    CANCEL_IN_RESTART = "cancel_in_restart"
+
+
+class Needs(Enum):
+    """What an agent must be able to do for a fault."""
+
+    NOTHING = "nothing"
+    SCRIPT = "script"
+
+
+class KindFacts(Struct, frozen=True, kw_only=True):
+    """What is known of a kind. `weight`: how often it comes, against the others.
+
+    `variants` are its forms, one of which the schedule chooses.
+    """
+
+    about: str
+    proof: str
+    needs: Needs = Needs.NOTHING
+    weight: int = 2
+    variants: tuple[str, ...] = ("",)
+
+
+# Where the agent itself is hit: what happens most in life. What hits all avatars is rarer.
+_OFTEN, _RARE = 4, 1
+_WARDENS = ("anchor", "server", "both")
+_K = FaultKind
+
+KINDS: Final[dict[FaultKind, KindFacts]] = {
+    _K.RAISE_IN_ACTOR: KindFacts(
+        about="the wire raises in the bridge, in the midst of its work",
+        proof="the bridge raised this fault's own words, and the session was lost",
+    ),
+    _K.RAISE_IN_VITAL: KindFacts(
+        about="a subscriber raises in the event hub, without which an avatar must end",
+        proof="the hub raised this fault's own words, and the avatar is down, with a reason",
+        weight=_RARE,
+    ),
+    _K.RAISE_IN_START: KindFacts(
+        about="the agent is killed, and its next starts raise, one to three times",
+        proof="so many starts raised, each with this fault's own words",
+    ),
+    _K.EXIT: KindFacts(
+        about="the agent exits with 0 in the midst of a turn",
+        proof="the turn's outcome is crashed, and the process is gone",
+        needs=Needs.SCRIPT,
+    ),
+    _K.HANG: KindFacts(
+        about="the agent hears and does nothing any more; the turn has a timeout",
+        proof="the turn's outcome is timed out",
+        needs=Needs.SCRIPT,
+    ),
+    _K.KILL_AGENT: KindFacts(
+        about="SIGKILL of the agent", proof="its pid is gone from the table", weight=_OFTEN
+    ),
+    _K.STOP_AGENT: KindFacts(
+        about="SIGSTOP of the agent, SIGCONT later",
+        proof="the kernel showed it stopped, and later running",
+    ),
+    _K.TERM_AGENT: KindFacts(
+        about="SIGTERM of the agent", proof="its pid is gone from the table", weight=_OFTEN
+    ),
+    _K.KILL_KEEPER: KindFacts(
+        about="SIGKILL of the agent's keeper",
+        proof="the pids of keeper and agent are gone from the table",
+    ),
+    _K.KILL_WARDEN: KindFacts(
+        about="SIGKILL of the warden: its anchor, its server, or both",
+        proof="the pids are gone, and a warden serves again",
+        weight=_RARE,
+        variants=_WARDENS,
+    ),
+    _K.STOP_WARDEN: KindFacts(
+        about="SIGSTOP of the warden, SIGCONT later: nothing can start meanwhile",
+        proof="the kernel showed it stopped, and later running",
+        weight=_RARE,
+        variants=_WARDENS,
+    ),
+    _K.TERM_WARDEN: KindFacts(
+        about="SIGTERM of the warden, which is deaf to it",
+        proof="the signal was delivered to a living process, which lives on",
+        weight=_RARE,
+        variants=_WARDENS,
+    ),
+    _K.KILL_TOOL: KindFacts(
+        about="SIGKILL of a tool's process",
+        proof="its pid is gone, and the tool is told as failed",
+        needs=Needs.SCRIPT,
+    ),
+    _K.STOP_TOOL: KindFacts(
+        about="SIGSTOP of a tool's process, SIGCONT later",
+        proof="the kernel showed it stopped, and the turn ended afterwards",
+        needs=Needs.SCRIPT,
+    ),
+    _K.TERM_TOOL: KindFacts(
+        about="SIGTERM of a tool's process",
+        proof="its pid is gone, and the tool is told as failed",
+        needs=Needs.SCRIPT,
+    ),
+    _K.CLOSE_STDOUT: KindFacts(
+        about="the agent closes its stdout and lives on",
+        proof="the turn's outcome is crashed, and the process is gone",
+        needs=Needs.SCRIPT,
+    ),
+    _K.HALF_LINE: KindFacts(
+        about="the agent writes half a line and dies",
+        proof="the turn's outcome is crashed, and the process is gone",
+        needs=Needs.SCRIPT,
+    ),
+    _K.GARBAGE: KindFacts(
+        about="random bytes on the agent's stdout",
+        proof="a diagnostic of the wire in this turn",
+        needs=Needs.SCRIPT,
+    ),
+    _K.FLOOD: KindFacts(
+        about="thousands of messages as fast as they can be written",
+        proof="each of them was counted in the turn's text",
+        needs=Needs.SCRIPT,
+    ),
+    _K.STDERR_FLOOD: KindFacts(
+        about="a megabyte on the agent's stderr",
+        proof="a diagnostic of stderr in this turn",
+        needs=Needs.SCRIPT,
+    ),
+    _K.SLOW_SUBSCRIBER: KindFacts(
+        about="a subscriber with room for 64 events does not read during a flood",
+        proof="its stream merged or dropped, said so, and has all of the text",
+        needs=Needs.SCRIPT,
+    ),
+    _K.FULL_MAILBOX: KindFacts(
+        about="more questions at once than the turn queue's mailbox can hold",
+        proof="more were open at one moment than fit in; all were answered",
+    ),
+    _K.EMFILE: KindFacts(
+        about="no descriptor is left (RLIMIT_NOFILE lowered), and the agent is killed",
+        proof="the start failed with EMFILE in a supervisor's notice",
+        weight=_RARE,
+    ),
+    _K.ENOSPC: KindFacts(
+        about="the agent is killed, and a file of its next start cannot be written",
+        proof="the start failed with the kernel's own ENOSPC in a supervisor's notice",
+        weight=_RARE,
+    ),
+    _K.KILL_IN_START: KindFacts(
+        about="SIGKILL of an agent that is not ready yet",
+        proof="the process was there, its session not ready yet, and is gone",
+    ),
+    _K.KILL_IN_STOP: KindFacts(
+        about="SIGKILL of an agent whose avatar is being stopped by its host",
+        proof="the signal hit a living process before stop() returned; nobody is left",
+    ),
+    _K.KILL_IN_BACKOFF: KindFacts(
+        about="SIGKILL of the warden in the pause before an agent's next life",
+        proof="the warden's pid was gone before the next life began",
+        weight=_RARE,
+        variants=_WARDENS,
+    ),
+    _K.CANCEL_IN_RESTART: KindFacts(
+        about="the host cancels a prompt, stops the avatar, or cancels a start, mid-restart",
+        proof="the call was cancelled while no session was ready; nobody is left of it",
+        variants=("prompt", "avatar", "start"),
+    ),
+}
+
+
+def possible(kinds: tuple[FaultKind, ...], plays_scripts: Needs) -> tuple[FaultKind, ...]:
+    """Those of the kinds (none: of all) that an agent which has this can suffer."""
+    wanted = kinds or tuple(FaultKind)
+    return tuple(
+        kind
+        for kind in wanted
+        if KINDS[kind].needs is Needs.NOTHING or plays_scripts is Needs.SCRIPT
+    )

@@ -1,0 +1,123 @@
+"""The report of a run: all that is shown of it, as data. JSON of it can be read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from avatar_actors import SettingsError
+from avatar_actors.chaos.histogram import Histogram
+from avatar_actors.chaos.injecting import FaultRecord
+from avatar_actors.chaos.kinds import FaultKind
+from avatar_actors.chaos.remains import Remains
+from avatar_actors.chaos.samples import Samples
+from avatar_actors.chaos.schedule import PlannedFault
+from avatar_actors.chaos.slope import Slope
+from avatar_actors.chaos.tally import Prompts
+
+_INDENT: Final = 1
+
+
+class ChaosOptions(Struct, frozen=True, kw_only=True):
+    """What is wished. `every`: seconds between two faults, on average; no `kinds`: all of them."""
+
+    avatars: int = 20
+    seconds: float = 60.0
+    every: float = 0.5
+    seed: int = 1
+    kinds: tuple[FaultKind, ...] = ()
+    provider: str = "embedded"
+
+
+class Promise(Struct, frozen=True, kw_only=True):
+    """What must hold: how much was found of what must not be."""
+
+    name: str
+    found: int
+    words: str = ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there was none."""
+        return self.found == 0
+
+
+class Times(Struct, frozen=True, kw_only=True):
+    """Of some durations, in seconds; None of nothing."""
+
+    p50: float | None = None
+    p99: float | None = None
+    longest: float | None = None
+
+
+class KindRow(Struct, frozen=True, kw_only=True):
+    """One kind of fault, all of its faults together.
+
+    `availability`: the share of all avatars' time that was not lost to this kind.
+    """
+
+    kind: FaultKind
+    planned: int
+    landed: int
+    detect: Times
+    restart: Times
+    recovery: Times
+    restarts_each: float
+    availability: float
+    prompts: Prompts
+    breaches: int
+
+
+class Totals(Struct, frozen=True, kw_only=True):
+    """Of the whole run, from the first fault on."""
+
+    prompts: Prompts
+    breaches: dict[str, int]
+    restarts: int
+    availability: float
+    dead_letters: int
+    disturbed: int
+    given_up: int
+
+
+class ChaosReport(Struct, frozen=True, kw_only=True):
+    """A run. `left_out`: kinds that this provider cannot play; not `is_complete`: interrupted."""
+
+    options: ChaosOptions
+    digest: str
+    machine: str
+    seconds: float
+    is_complete: bool
+    promises: tuple[Promise, ...]
+    totals: Totals
+    rows: tuple[KindRow, ...]
+    faults: tuple[FaultRecord, ...]
+    schedule: tuple[PlannedFault, ...]
+    left_out: tuple[FaultKind, ...]
+    baseline: Histogram
+    siblings: Histogram
+    samples: Samples
+    memory: Slope
+    remains: Remains
+    examples: tuple[str, ...]
+
+    @property
+    def is_ok(self) -> bool:
+        """The verdict: every promise was kept, and the run is whole."""
+        return self.is_complete and all(promise.is_kept for promise in self.promises)
+
+
+def report_to_json(report: ChaosReport) -> bytes:
+    """For a file."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=_INDENT)
+
+
+def report_from_json(path: Path) -> ChaosReport:
+    """A report of before; SettingsError if it is none."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ChaosReport)
+    except (OSError, msgspec.DecodeError) as error:
+        raise SettingsError(f"{path} is no report of chaos: {error}") from error

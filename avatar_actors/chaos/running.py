@@ -1,0 +1,272 @@
+"""One run: avatars under load, a while of peace, the faults, the end, and what is left."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, TypeAlias
+
+import msgspec
+import trio
+
+from avatar_actors import (
+    AvatarEvent,
+    Restarts,
+    Runtime,
+    Timeouts,
+    __version__,
+    open_runtime,
+)
+from avatar_actors.chaos.cast import Cast, left_out, plan_of
+from avatar_actors.chaos.injecting import FaultRecord, inject
+from avatar_actors.chaos.judging import Evidence, judged
+from avatar_actors.chaos.kinds import Needs
+from avatar_actors.chaos.progress import Progress
+from avatar_actors.chaos.remains import Inventory, Remains, inventory, remains_since
+from avatar_actors.chaos.report import ChaosOptions, ChaosReport
+from avatar_actors.chaos.samples import Sampler
+from avatar_actors.chaos.schedule import PlannedFault
+from avatar_actors.chaos.shortage import Shortage
+from avatar_actors.chaos.sight import Wardens
+from avatar_actors.chaos.stage import House, Stage
+from avatar_actors.chaos.tally import Prompts, Tally
+from avatar_actors.chaos.witness import Tap
+
+# As often as the schedule likes, each after the same short pause, in which faults can fall too.
+_RESTARTS = Restarts(max_restarts=1_000_000, period=1.0, first_delay=0.05, factor=1.0)
+_TIMEOUTS = Timeouts(start=30, interrupt=2.0, stop=1.0)
+# Prompts per second of all avatars together, and of one at most.
+_RATE, _FASTEST = 150.0, 0.1
+_AT_ONCE = 8
+# Little is remembered, so that what is remembered is soon as much as it will ever be.
+_HISTORY = 20
+_TELL_EVERY = 0.25
+
+
+Tell: TypeAlias = Callable[[Progress], None]
+
+
+def as_it_is(event: AvatarEvent) -> tuple[AvatarEvent, ...]:
+    """The tap of every run but those of tests: what the witness hears, the oracle hears."""
+    return (event,)
+
+
+async def run_chaos(
+    options: ChaosOptions,
+    cast: Cast,
+    tell: Tell,
+    planned: Sequence[PlannedFault] | None = None,
+    tap: Tap = as_it_is,
+) -> ChaosReport:
+    """Run it to its end, or to the first SIGINT or SIGTERM; nothing of it is left afterwards."""
+    faults = tuple(plan_of(options, cast) if planned is None else planned)
+    with tempfile.TemporaryDirectory(prefix="avatar-chaos-") as home:
+        async with trio.open_nursery() as nursery:
+            run = _Run(options, cast, faults, Path(home), tap)
+            nursery.start_soon(_heed_signals, run)
+            nursery.start_soon(run.keep_telling, tell)
+            evidence = await run.go()
+            nursery.cancel_scope.cancel()
+    return judged(evidence)
+
+
+async def _heed_signals(run: _Run) -> None:
+    """The first ends the run in order, the second at once."""
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            if not run.is_complete:
+                raise KeyboardInterrupt
+            run.interrupt()
+
+
+class _Run:
+    def __init__(
+        self,
+        options: ChaosOptions,
+        cast: Cast,
+        faults: tuple[PlannedFault, ...],
+        home: Path,
+        tap: Tap,
+    ) -> None:
+        self._options, self._cast, self._faults = options, cast, faults
+        self._home, self._tap = home, tap
+        self._name = secrets.token_hex(8)
+        self._tally = Tally()
+        self._shortage = Shortage()
+        self._wardens = Wardens()
+        self._sampler = Sampler(options.seconds)
+        self._stages: list[Stage] = []
+        self._scope = trio.CancelScope()
+        self._began = time.monotonic()
+        self._took = 0.0
+        self._dead_letters = 0
+        self._done = self._missed = 0
+        self._phase, self._last = "starting", ""
+        self.is_complete = True
+
+    def interrupt(self) -> None:
+        """No more faults: end in order, and report what there is."""
+        self.is_complete = False
+        self._scope.cancel()
+
+    async def go(self) -> Evidence:
+        """All phases."""
+        before = inventory(self._name, self._wardens)
+        spool = self._home / "faults"
+        with spool.open("wb", buffering=0) as records:
+            async with open_runtime() as runtime:
+                try:
+                    await self._play(runtime, records)
+                finally:
+                    self._phase = "stopping"
+        self._phase = "looking for what is left"
+        return await self._evidence(spool, before)
+
+    async def _play(self, runtime: Runtime, records: IO[bytes]) -> None:
+        # The witnesses end by themselves, with their avatars.
+        async with trio.open_nursery() as witnesses:
+            house = self._house(runtime, witnesses)
+            self._stages = [Stage(number, house) for number in range(self._options.avatars)]
+            async with trio.open_nursery() as players:
+                with self._scope:
+                    await self._start()
+                    for stage in self._stages:
+                        players.start_soon(stage.play)
+                    self._phase = "baseline"
+                    await trio.sleep(_baseline(self._options))
+                    self._begin(runtime)
+                    await self._inject_all(records)
+                self._took = time.monotonic() - self._began
+                self._phase = "stopping"
+                for stage in self._stages:
+                    stage.player.finish()
+            self._dead_letters = runtime.dead_letters - self._dead_letters
+            async with trio.open_nursery() as nursery:
+                for stage in self._stages:
+                    nursery.start_soon(stage.stop)
+
+    def _house(self, runtime: Runtime, witnesses: trio.Nursery) -> House:
+        options = self._cast.options.copy()
+        is_scripted = self._cast.needs is Needs.SCRIPT
+        options.setdefault("restarts", _RESTARTS)
+        options.setdefault("timeouts", _TIMEOUTS)
+        options.setdefault("max_history", _HISTORY)
+        options.setdefault("working_dir", self._home)
+        if is_scripted:
+            options["env"] = {**options.get("env", {}), "AVATAR_EMBEDDED_HOME": str(self._home)}
+        return House(
+            run=self._name,
+            runtime=runtime,
+            nursery=witnesses,
+            provider=self._cast.kind,
+            options=options,
+            tally=self._tally,
+            shortage=self._shortage,
+            wardens=self._wardens,
+            one_warden=trio.Lock(),
+            tap=self._tap,
+            seed=self._options.seed,
+            pause=max(_FASTEST, self._options.avatars / _RATE),
+            plays_scripts=is_scripted,
+        )
+
+    async def _start(self) -> None:
+        """In waves: each agent is a program that starts, and they share the cores."""
+        places = trio.CapacityLimiter(_AT_ONCE)
+
+        async def one(stage: Stage) -> None:
+            async with places:
+                await stage.start()
+
+        async with trio.open_nursery() as nursery:
+            for stage in self._stages:
+                nursery.start_soon(one, stage)
+
+    def _begin(self, runtime: Runtime) -> None:
+        self._phase, self._began = "faults", time.monotonic()
+        self._tally.is_baseline, self._tally.restarts = False, 0
+        self._dead_letters = runtime.dead_letters
+        for stage in self._stages:
+            stage.witness.down_seconds = 0.0
+
+    async def _inject_all(self, records: IO[bytes]) -> None:
+        """Each at its time, side by side; and until the last has been dealt with."""
+        async with trio.open_nursery() as sampling:
+            sampling.start_soon(self._sampler.run, self._tally, self._shortage)
+            async with trio.open_nursery() as nursery:
+                for fault in self._faults:
+                    await self._until(fault.at)
+                    nursery.start_soon(self._inject, fault, records)
+                await self._until(self._options.seconds)
+            sampling.cancel_scope.cancel()
+
+    async def _until(self, seconds: float) -> None:
+        await trio.sleep(max(0.0, self._began + seconds - time.monotonic()))
+
+    async def _inject(self, fault: PlannedFault, records: IO[bytes]) -> None:
+        record = await inject(self._stages[fault.avatar], fault, self._began)
+        # To a file: what is kept in memory would look like a leak of what is measured.
+        records.write(msgspec.json.encode(record) + b"\n")
+        self._done += 1
+        self._missed += not record.is_landed
+        self._last = f"{fault.kind.value} on a{fault.avatar}: {record.proof}"
+
+    async def _evidence(self, spool: Path, before: Inventory) -> Evidence:
+        remains: Remains = await remains_since(before, self._name, self._wardens)
+        return Evidence(
+            options=self._options,
+            machine=_machine(),
+            schedule=self._faults,
+            left_out=left_out(self._options, self._cast),
+            faults=_records(spool),
+            prompts=tuple(stage.player.prompts for stage in self._stages),
+            breaches=tuple(stage.witness.breaches for stage in self._stages),
+            down_seconds=sum(stage.witness.down_seconds for stage in self._stages),
+            tally=self._tally,
+            dead_letters=self._dead_letters,
+            samples=self._sampler.taken(),
+            remains=remains,
+            seconds=self._took,
+            is_complete=self.is_complete,
+        )
+
+    async def keep_telling(self, tell: Tell) -> None:
+        """How far it is, several times a second."""
+        while True:
+            tell(self._progress())
+            await trio.sleep(_TELL_EVERY)
+
+    def _progress(self) -> Progress:
+        return Progress(
+            phase=self._phase,
+            seconds=time.monotonic() - self._began if self._phase == "faults" else 0.0,
+            total=self._options.seconds,
+            faults=self._done,
+            planned=len(self._faults),
+            missed=self._missed,
+            restarts=self._tally.restarts,
+            breaches=sum(stage.witness.breaches.total for stage in self._stages),
+            prompts=sum((stage.player.prompts for stage in self._stages), Prompts()),
+            last=self._last,
+        )
+
+
+def _records(spool: Path) -> tuple[FaultRecord, ...]:
+    lines = spool.read_bytes().splitlines()
+    return tuple(msgspec.json.decode(line, type=FaultRecord) for line in lines)
+
+
+def _baseline(options: ChaosOptions) -> float:
+    return min(30.0, max(1.0, options.seconds / 10))
+
+
+def _machine() -> str:
+    system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    versions = f"avatar-actors {__version__}, Python {platform.python_version()}"
+    return f"{versions}, trio {trio.__version__}, {system}, load {os.getloadavg()[0]:.1f}"

@@ -1,0 +1,138 @@
+"""One place on the stage: the avatar that plays there, and who takes its place when it ended."""
+
+from __future__ import annotations
+
+import trio
+from msgspec import Struct
+
+from avatar_actors import (
+    Avatar,
+    AvatarOptions,
+    AvatarStartError,
+    EventStream,
+    Provider,
+    Runtime,
+)
+from avatar_actors.chaos.player import PATIENCE, Place, Player
+from avatar_actors.chaos.question import Author
+from avatar_actors.chaos.shortage import Shortage
+from avatar_actors.chaos.sight import MARK, Seen, Wardens, seen
+from avatar_actors.chaos.tally import Tally
+from avatar_actors.chaos.trap import Trap, TrappedStream, trapped
+from avatar_actors.chaos.witness import UP, Tap, Witness
+
+_AGAIN = 0.05
+_LOOK = 0.01
+
+
+class House(Struct, frozen=True, kw_only=True):
+    """What all places have in common. `nursery` is for the witnesses."""
+
+    run: str
+    runtime: Runtime
+    nursery: trio.Nursery
+    provider: Provider
+    options: AvatarOptions
+    tally: Tally
+    shortage: Shortage
+    wardens: Wardens
+    one_warden: trio.Lock
+    tap: Tap
+    seed: int
+    pause: float
+    plays_scripts: bool
+
+
+class Stage:
+    """An avatar, its witness, its player, and the traps that were laid for it.
+
+    `lock`: one fault at a time.
+    """
+
+    def __init__(self, number: int, house: House) -> None:
+        self.name = f"a{number}"
+        self.house = house
+        self.trap = Trap()
+        self.lock = trio.Lock()
+        self.author = Author(self.name, house.seed)
+        self.witness = Witness(self.name, house.tally, house.tap)
+        place = Place(
+            name=self.name,
+            avatar=lambda: self.avatar,
+            write=self.author.plain if house.plays_scripts else self.author.for_a_model,
+            ledger=self.witness.ledger,
+            tally=house.tally,
+            pause=house.pause,
+        )
+        self.player = Player(place)
+        self._avatar: Avatar | None = None
+        self._ended = trio.Event()
+
+    @property
+    def mark(self) -> str:
+        """What its processes carry in their environment."""
+        return f"{self.house.run}/{self.name}"
+
+    @property
+    def avatar(self) -> Avatar:
+        """The one that plays here now."""
+        assert self._avatar is not None
+        return self._avatar
+
+    async def start(self) -> None:
+        """Until an avatar is up here, however often it has to be tried."""
+        with trio.fail_after(PATIENCE):
+            while True:
+                try:
+                    await self._start(TrappedStream(self.trap))
+                except AvatarStartError:
+                    await trio.sleep(_AGAIN)
+                else:
+                    break
+
+    async def _start(self, stream: EventStream) -> None:
+        house = self.house
+        self.witness.ledger.new_life()
+        options = house.options.copy()
+        options["env"] = {**options.get("env", {}), MARK: self.mark}
+        ended = trio.Event()
+        house.nursery.start_soon(self.witness.read, stream, ended)
+        try:
+            self._avatar = await house.runtime.start(
+                trapped(house.provider, self.trap), self.name, stream, **options
+            )
+        except BaseException:
+            stream.close()
+            with trio.CancelScope(shield=True):  # the stream is closed, so its reader ends now
+                await ended.wait()
+            raise
+        self._ended = ended
+
+    async def replace(self) -> None:
+        """The avatar has ended, by a fault or its host: another takes the place."""
+        await self._ended.wait()
+        await self.start()
+        self.witness.restarted()
+        self.player.poke()
+
+    async def play(self) -> None:
+        """The load, until the player is told to finish."""
+        await self.player.play(self.replace)
+
+    async def stop(self) -> None:
+        """End it in order, and hear all that is to be heard of it."""
+        if self._avatar is None:
+            return
+        await self.avatar.stop()
+        await self._ended.wait()
+        self.witness.ledger.close()
+
+    async def agent(self) -> Seen:
+        """The agent's process, once there is one that takes prompts."""
+        while True:
+            health = await self.avatar.health()
+            await self.house.shortage.over()
+            process = None if health.pid is None else seen(health.pid)
+            if process is not None and process.state not in {"Z", "X"} and health.state in UP:
+                return process
+            await trio.sleep(_LOOK)

@@ -1,0 +1,98 @@
+"""The report as lines of text, for a terminal, a log or a pipe. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from avatar_actors.chaos.report import ChaosReport, KindRow
+from avatar_actors.chaos.wording import (
+    command,
+    duration,
+    share,
+    sibling_ratio,
+    triple,
+    verdict,
+)
+
+_HEADING = (
+    ("fault", -17),
+    ("landed", 9),
+    ("detect p50/p99/max", 26),
+    ("restart p50/p99/max", 26),
+    ("recovery p50/p99/max", 26),
+    ("restarts", 8),
+    ("avail.", 8),
+    ("sent", 6),
+    ("ok", 6),
+    ("cancel", 6),
+    ("fail", 5),
+    ("lost", 4),
+    ("wrong", 5),
+)
+
+
+def text_summary(report: ChaosReport) -> list[str]:
+    """All of it but the single faults."""
+    return [*_rows(report), "", *_totals(report), "", *_promises(report), "", *_end(report)]
+
+
+def _rows(report: ChaosReport) -> Iterator[str]:
+    yield _line([name for name, _ in _HEADING])
+    for row in report.rows:
+        yield _line(_cells(row))
+
+
+def _cells(row: KindRow) -> list[str]:
+    prompts = row.prompts
+    return [
+        row.kind.value,
+        f"{row.landed}/{row.planned}",
+        triple(row.detect),
+        triple(row.restart),
+        triple(row.recovery),
+        f"{row.restarts_each:.2f}",
+        share(row.availability),
+        *(f"{count:,}" for count in (prompts.sent, prompts.answered, prompts.cancelled)),
+        *(f"{count:,}" for count in (prompts.failed + prompts.refused, prompts.lost)),
+        f"{row.breaches}",
+    ]
+
+
+def _totals(report: ChaosReport) -> Iterator[str]:
+    totals, prompts = report.totals, report.totals.prompts
+    ratio = sibling_ratio(report)
+    peace, war = report.baseline.percentile(99), report.siblings.percentile(99)
+    yield f"availability {share(totals.availability)}, {totals.restarts:,} restarts"
+    yield (
+        f"prompts: {prompts.sent:,} sent, {prompts.answered:,} answered, {prompts.cancelled:,} "
+        f"cancelled, {prompts.failed:,} failed with an outcome, {prompts.refused:,} refused while "
+        f"down, {prompts.lost:,} lost"
+    )
+    times = "" if ratio is None else f", {ratio:.2f} times"
+    yield f"siblings' p99 {duration(war)}, in peace {duration(peace)}{times}"
+    yield f"dead letters {totals.dead_letters:,}"
+    if report.left_out:
+        names = ", ".join(kind.value for kind in report.left_out)
+        yield f"left out, since {report.options.provider} plays no scripts: {names}"
+
+
+def _promises(report: ChaosReport) -> Iterator[str]:
+    for promise in report.promises:
+        mark = "kept  " if promise.is_kept else "BROKEN"
+        words = f"  ({promise.words})" if promise.words else ""
+        yield f"  {mark} {promise.name:<28}{promise.found:>6,}{words}"
+    yield from (f"  ! {words}" for words in report.examples[:10])
+
+
+def _end(report: ChaosReport) -> Iterator[str]:
+    yield f"{report.machine}"
+    yield f"schedule {report.digest}, again: {command(report)}"
+    yield verdict(report)
+
+
+def _line(cells: Sequence[str]) -> str:
+    fitted = (
+        cell.rjust(width) if width > 0 else cell.ljust(-width)
+        for cell, (_, width) in zip(cells, _HEADING, strict=True)
+    )
+    return " ".join(fitted).rstrip()

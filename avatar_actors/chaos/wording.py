@@ -1,0 +1,58 @@
+"""How figures of a report are said: durations, shares, numbers. Pure."""
+
+from __future__ import annotations
+
+from avatar_actors.chaos.report import ChaosReport, Times
+
+NOTHING = "–"
+_MILLI, _SECOND, _TEN = 1e-3, 1.0, 10.0
+
+
+def duration(seconds: float | None) -> str:
+    """In ms or s, with as many digits as say something."""
+    if seconds is None:
+        return NOTHING
+    if seconds < _MILLI:
+        return f"{seconds * 1e3:.1f} ms"
+    if seconds < _SECOND:
+        return f"{seconds * 1e3:.0f} ms"
+    return f"{seconds:.2f} s" if seconds < _TEN else f"{seconds:.0f} s"
+
+
+def triple(times: Times) -> str:
+    """Median, 99 % and longest."""
+    if times.p50 is None:
+        return NOTHING
+    return " / ".join(duration(each) for each in (times.p50, times.p99, times.longest))
+
+
+def share(part: float) -> str:
+    """In percent, as the availability of services is told."""
+    return f"{100 * part:.2f} %" if part < 1 else "100 %"
+
+
+def verdict(report: ChaosReport) -> str:
+    """The run in one line."""
+    broken = [promise for promise in report.promises if not promise.is_kept]
+    if broken:
+        return f"NOT ok: {', '.join(f'{each.found:,} {each.name}' for each in broken)}"
+    if not report.is_complete:
+        return "interrupted: every promise was kept as far as it went"
+    return "ok: every promise was kept"
+
+
+def sibling_ratio(report: ChaosReport) -> float | None:
+    """How much longer siblings waited than in peace, by the 99 % of both."""
+    peace, war = report.baseline.percentile(99), report.siblings.percentile(99)
+    return war / peace if peace and war else None
+
+
+def command(report: ChaosReport) -> str:
+    """What a person types to have the same again."""
+    options = report.options
+    kinds = "".join(f" --faults {kind.value}" for kind in options.kinds)
+    provider = "" if options.provider == "embedded" else f" --provider {options.provider}"
+    return (
+        f"avatar chaos --avatars {options.avatars} --seconds {options.seconds:g} "
+        f"--every {options.every:g} --seed {options.seed}{provider}{kinds}"
+    )

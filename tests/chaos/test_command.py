@@ -1,0 +1,99 @@
+"""`avatar chaos` as people start it: what it says, writes and ends with."""
+
+import io
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from avatar_actors.chaos import ChaosOptions, FaultKind, Progress, report_from_json
+from avatar_actors.cli.chaos_display import picture
+from avatar_actors.cli.commands import run
+from avatar_actors.warden.process_tree import descendants
+from tests.thorough import for_conformance
+
+LIMIT = 180
+
+
+def program(*arguments: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "bench.chaos", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--faults", "earthquake"], "earthquake"),
+        (["--avatars", "0"], "--avatars"),
+        (["--json", "/no/such/directory/x.json"], "is not a directory"),
+        (["--replay", "/no/such/report.json"], "is no report of chaos"),
+        (["--provider", "claud"], "claud"),
+    ],
+)
+def test_what_cannot_work_is_one_line_before_anything_is_started(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["chaos", *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert words in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_ctrl_c_leaves_a_partial_report_and_nobody(tmp_path: Path) -> None:
+    file, html = tmp_path / "report.json", tmp_path / "report.html"
+    options = ("--avatars", "2", "--seconds", "120", "--every", "0.3", "--seed", "5")
+    with program(*options, "--json", str(file), "--html", str(html)) as chaos:
+        assert chaos.stderr is not None
+        line = ""
+        while not line.startswith("faults: 5 "):
+            line = chaos.stderr.readline()
+            assert line
+        below = descendants(chaos.pid)
+        chaos.send_signal(signal.SIGINT)
+        out, err = chaos.communicate(timeout=LIMIT)
+    assert chaos.returncode == 130, (out, err)
+    assert below
+    report = report_from_json(file)
+    assert not report.is_complete
+    assert all(promise.is_kept for promise in report.promises), out
+    assert 0 < len(report.faults) < len(report.schedule)
+    assert "interrupted" in out
+    assert html.read_text().startswith("<!doctype html>")
+
+
+def test_what_a_person_watches_fits_a_narrow_terminal() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, width=60, height=20, color_system=None)
+    progress = Progress(
+        phase="faults",
+        seconds=5,
+        total=60,
+        faults=7,
+        planned=90,
+        missed=1,
+        last="\x1b[2Jtool " * 20,
+    )
+    console.print(picture(ChaosOptions(), progress))
+    shown = screen.getvalue()
+    assert "7 of 90" in shown
+    assert "1 did not land" in shown
+    assert "\x1b[2J" not in shown
+
+
+@for_conformance
+def test_every_kind_lands_and_a_replay_comes_to_the_same(tmp_path: Path) -> None:
+    file, html = tmp_path / "report.json", tmp_path / "report.html"
+    with program("--quick", "--json", str(file), "--html", str(html)) as chaos:
+        out, err = chaos.communicate(timeout=600)
+    assert chaos.returncode == 0, (out, err)
+    report = report_from_json(file)
+    assert {fault.kind for fault in report.faults} == set(FaultKind)
+    assert all(fault.is_landed for fault in report.faults)
+    with program("--replay", str(file)) as chaos:
+        out, err = chaos.communicate(timeout=600)
+    assert chaos.returncode == 0, (out, err)
+    assert "the same verdict on every promise" in out
