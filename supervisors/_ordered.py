@@ -117,7 +117,7 @@ class OrderedCrew:
             return
         self._put_to_rest(cell)
         if cell.spec.significant:
-            self._leave_if_that_was_it()
+            self._leave_if_that_was_it(cell)
 
     async def _restart(self, victim: Cell) -> None:
         victim.hold()
@@ -184,9 +184,9 @@ class OrderedCrew:
         else:
             cell.rest()
 
-    def _leave_if_that_was_it(self) -> None:
-        mode = self.roster.spec.auto_shutdown
-        others = [cell for cell in self.roster.cells.values() if cell.spec.significant]
-        is_last = not any(cell.life or cell.is_between_lives for cell in others)
+    def _leave_if_that_was_it(self, ended: Cell) -> None:
+        mode, cells = self.roster.spec.auto_shutdown, self.roster.cells.values()
+        is_last = not any(c.spec.significant and (c.life or c.is_between_lives) for c in cells)
         if mode is not AutoShutdown.NEVER and (mode is AutoShutdown.ANY_SIGNIFICANT or is_last):
-            raise errors.OrderlyExit("the significant children have ended")
+            cause = None if ended.exit is None else ended.exit.error
+            raise errors.OrderlyExit("the significant children have ended") from cause

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from avatar_actors import (
     AgentNotFound,
     AgentRefused,
     AvatarDown,
+    AvatarEvent,
     AvatarStartError,
     BridgeState,
     Continuity,
     ContinuityEvent,
     ErrorEvent,
+    EventStream,
     Outcome,
     PermissionEvent,
     Restarts,
@@ -396,3 +399,29 @@ async def test_a_working_directory_that_vanished_is_said(home: Home, tmp_path: P
         await home.kill(aria)
         with pytest.raises(AvatarDown, match="gone"):
             await aria.wait()
+
+
+class Saboteur(EventStream):
+    """A listener that raises in the event hub, without which an avatar must end."""
+
+    is_set = False
+
+    def push(self, events: Sequence[AvatarEvent]) -> None:
+        if self.is_set:
+            raise ValueError("sabotage")
+        super().push(events)
+
+
+async def test_an_avatar_that_ends_for_a_vital_actor_says_what_was_wrong(home: Home) -> None:
+    saboteur = Saboteur()
+    async with home.runtime() as runtime:
+        avatar = await runtime.start("embedded", "aria", saboteur, **home.options())
+        async with avatar.turn(script(GO, WAIT)) as turn:
+            async for event in turn:
+                saboteur.is_set |= isinstance(event, TextEvent)
+                if saboteur.is_set and turn.ended is None:
+                    await avatar.interrupt()
+        assert turn.outcome is Outcome.CRASHED
+        assert "ValueError: sabotage" in turn.reason
+        with pytest.raises(AvatarDown, match="ValueError: sabotage"):
+            await avatar.wait()

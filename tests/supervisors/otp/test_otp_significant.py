@@ -265,3 +265,16 @@ async def test_otp_significant_escalation() -> None:
             assert team.phase in (Phase.STOPPED, Phase.GONE)
             assert outer.phase is outer_phase
             assert shop.phase is Phase.RUNNING
+
+
+async def test_who_left_for_a_crash_says_which() -> None:
+    async with open_supervisor("shop", children=[team_spec(ANY, TEMPORARY)]) as shop:
+        team = shop.supervisor("team")
+        with watch(shop) as watching:
+            await crash(await child_of(team, "child1"), ValueError("broken"))
+            await wait_all_tasks_blocked()
+            ends = {note.path: note.exit for note in watching.all() if isinstance(note, Stopped)}
+
+        error = ends["shop/team"].error
+        assert error is not None
+        assert repr(error.__cause__) == "ValueError('broken')"
