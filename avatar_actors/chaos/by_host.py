@@ -49,9 +49,9 @@ async def raise_in_vital(shot: Shot) -> Landing:
     finally:
         trap.in_hub = ""
     await stage.replace()
-    if trap.said != shot.words or not why:
+    if shot.words not in why:
         miss(f"the hub raised {trap.said!r}, the avatar said {why!r}")
-    return Landing(at=trap.said_at, proof=f"the hub raised {trap.said!r}, the avatar: {why}")
+    return Landing(at=trap.said_at, proof=f"AvatarDown: {why}")
 
 
 async def raise_in_start(shot: Shot) -> Landing:

@@ -13,7 +13,7 @@ from avatar_actors.chaos.kinds import FaultKind
 from avatar_actors.chaos.ledger import Breach, Breaches
 from avatar_actors.chaos.remains import Remains
 from avatar_actors.chaos.report import ChaosOptions, ChaosReport, KindRow, Promise, Times, Totals
-from avatar_actors.chaos.samples import Samples
+from avatar_actors.chaos.samples import Effort, Samples
 from avatar_actors.chaos.schedule import PlannedFault, digest
 from avatar_actors.chaos.slope import Slope, slope
 from avatar_actors.chaos.tally import Prompts, Tally
@@ -36,6 +36,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     down_seconds: float
     tally: Tally
     dead_letters: int
+    effort: Effort
     samples: Samples
     remains: Remains
     seconds: float
@@ -56,6 +57,8 @@ def judged(seen: Evidence) -> ChaosReport:
         dead_letters=seen.dead_letters,
         disturbed=tally.disturbed,
         given_up=tally.given_up,
+        host_ran=seen.effort.ran / max(seen.seconds, 1e-9),
+        host_starved=seen.effort.starved / max(seen.seconds, 1e-9),
     )
     examples = [words for each in seen.breaches for words in each.examples]
     return ChaosReport(

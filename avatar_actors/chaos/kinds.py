@@ -73,7 +73,7 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
     ),
     _K.RAISE_IN_VITAL: KindFacts(
         about="a subscriber raises in the event hub, without which an avatar must end",
-        proof="the hub raised this fault's own words, and the avatar is down, with a reason",
+        proof="the avatar is down, and gives this fault's own words as the reason",
         weight=_RARE,
     ),
     _K.RAISE_IN_START: KindFacts(

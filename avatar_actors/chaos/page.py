@@ -12,6 +12,7 @@ from avatar_actors.chaos.report import ChaosReport, KindRow
 from avatar_actors.chaos.wording import (
     command,
     duration,
+    effort_line,
     share,
     sibling_ratio,
     triple,
@@ -40,9 +41,11 @@ table { border-collapse: collapse; width: 100%; font-size: 13px;
   font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 3px 7px; border-bottom: 1px solid var(--line);
   white-space: nowrap; } th { color: var(--faint); font-weight: 600; vertical-align: bottom; }
-th:first-child, td:first-child { text-align: left; } td.words { white-space: normal;
+th:first-child, td:first-child, th.words { text-align: left; } td.words { white-space: normal;
   text-align: left; color: var(--faint); } tr.bad td { color: var(--bad); font-weight: 600; }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 12px; }
+.pair { display: grid; gap: 12px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr)); }
+.timeline { min-width: 720px; }
 svg { width: 100%; height: auto; display: block; font: 11px system-ui, sans-serif; }
 svg text { fill: var(--faint); } svg text.title { fill: var(--ink); font-size: 13px;
   font-weight: 600; }
@@ -51,8 +54,10 @@ svg line { stroke: var(--line); } .band { fill: var(--band); } .fault { fill: va
   stroke: var(--blue); stroke-width: 1.5; }
 .blue { fill: var(--blue); } .orange { fill: var(--orange); } .bars { opacity: .65; }
 @media print { body { max-width: none; padding: 0; font-size: 11px; } table { font-size: 8.5px; }
-  th, td { padding: 2px 3px; } .wide { overflow: visible; } h2 { break-after: avoid; }
-  svg, tr, .card { break-inside: avoid; } @page { size: A4 landscape; margin: 12mm; } }
+  th, td { padding: 2px 3px; } .wide { overflow: visible; } h2, p.faint { break-after: avoid; }
+  .pair { break-inside: avoid; }
+  .timeline { min-width: 0; } svg, tr, .card { break-inside: avoid; }
+  @page { size: A4 landscape; margin: 12mm; } }
 """
 
 
@@ -64,7 +69,8 @@ def html_page(report: ChaosReport) -> str:
             _cards(report),
             _section("Promises", "What must hold, whatever happens.", _promises(report)),
             _section("Faults by kind", _KIND_WORDS, _kinds(report)),
-            _section("Faults and recoveries", _TIME_WORDS, timeline(report)),
+            _section("Prompts to the avatars that were hit", _PROMPT_WORDS, _prompts(report)),
+            _section("Faults and recoveries", _TIME_WORDS, _wide("timeline", timeline(report))),
             _section("How long it took", "Logarithmic scales.", _times(report)),
             _section("What grows", memory_line(report), _growth(report)),
             _section("What each fault is, and its proof", "", _legend(report)),
@@ -83,6 +89,10 @@ _KIND_WORDS: Final = (
     "Times are p50 / p99 / longest, from the moment the fault landed. Detect: until the host could "
     "know. Restart: until the next session was ready. Recovery: until a prompt that was sent "
     "afterwards had its answer. Availability: of all avatars' time, what was not lost to this kind."
+)
+_PROMPT_WORDS: Final = (
+    "While the fault was dealt with. Failed: with an outcome, as crashed or timed out. Refused: "
+    "the avatar was being replaced. Lost, and wrong: there must be none."
 )
 _TIME_WORDS: Final = (
     "Each bar is a fault, from its landing to the first answer afterwards; red: it did not land, "
@@ -138,7 +148,7 @@ def _promises(report: ChaosReport) -> str:
         for promise in report.promises
     ]
     inside = "".join(
-        f'<tr class="{look}">{_cells(cells)}<td class="words">{escape(words)}</td></tr>'
+        f'<tr class="{look}">{_cells(cells)}<td class="words">{escape(words[:300])}</td></tr>'
         for look, cells, words in rows
     )
     examples = "".join(f"<li><code>{escape(words)}</code></li>" for words in report.examples[:20])
@@ -146,26 +156,40 @@ def _promises(report: ChaosReport) -> str:
 
 
 def _kinds(report: ChaosReport) -> str:
-    headings = [
-        *("fault", "landed", "detect", "restart", "recovery", "restarts each", "availability"),
-        *("sent", "answered", "cancelled", "failed", "refused", "lost", "wrong"),
-    ]
-    return _table(headings, "".join(_kind(row) for row in report.rows))
+    headings = ("fault", "landed", "detect", "restart", "recovery", "restarts each", "availability")
+    rows = (
+        (
+            row.landed == row.planned,
+            [
+                row.kind.value,
+                f"{row.landed}/{row.planned}",
+                *(triple(each) for each in (row.detect, row.restart, row.recovery)),
+                f"{row.restarts_each:.2f}",
+                share(row.availability),
+            ],
+        )
+        for row in report.rows
+    )
+    return _table(headings, "".join(_row(is_well, cells) for is_well, cells in rows))
 
 
-def _kind(row: KindRow) -> str:
-    prompts = row.prompts
-    is_well = row.landed == row.planned and not prompts.lost and not row.breaches
-    counts = (prompts.sent, prompts.answered, prompts.cancelled, prompts.failed, prompts.refused)
-    cells = [
-        row.kind.value,
-        f"{row.landed}/{row.planned}",
-        *(triple(each) for each in (row.detect, row.restart, row.recovery)),
-        f"{row.restarts_each:.2f}",
-        share(row.availability),
-        *(f"{count:,}" for count in (*counts, prompts.lost, row.breaches)),
-    ]
+def _prompts(report: ChaosReport) -> str:
+    headings = ("fault", "sent", "answered", "cancelled", "failed", "refused", "lost", "wrong")
+    return _table(headings, "".join(_prompts_of(row) for row in report.rows))
+
+
+def _prompts_of(row: KindRow) -> str:
+    of = row.prompts
+    counts = (of.sent, of.answered, of.cancelled, of.failed, of.refused, of.lost, row.breaches)
+    return _row(not of.lost and not row.breaches, [row.kind.value, *(f"{n:,}" for n in counts)])
+
+
+def _row(is_well: object, cells: Iterable[str]) -> str:
     return f'<tr class="{"" if is_well else "bad"}">{_cells(cells)}</tr>'
+
+
+def _wide(look: str, content: str) -> str:
+    return f'<div class="wide"><div class="{look}">{content}</div></div>'
 
 
 def _times(report: ChaosReport) -> str:
@@ -175,7 +199,7 @@ def _times(report: ChaosReport) -> str:
         durations("Detect", [each.detect for each in faults], "blue"),
         durations("Restart", [each.restart for each in faults], "blue"),
         durations("Recovery", [each.recovery for each in faults], "blue"),
-        compared("Answers of avatars without a fault", series),
+        compared("Answers without a fault", series),
     )
     return f'<div class="pair">{"".join(plots)}</div>'
 
@@ -208,7 +232,12 @@ def _legend(report: ChaosReport) -> str:
 
 
 def _run(report: ChaosReport) -> str:
-    lines = [report.machine, f"schedule {report.digest}", f"again: {command(report)}"]
+    lines = [
+        report.machine,
+        effort_line(report),
+        f"schedule {report.digest}",
+        f"again: {command(report)}",
+    ]
     if report.left_out:
         names = ", ".join(kind.value for kind in report.left_out)
         lines.append(f"left out, since {report.options.provider} plays no scripts: {names}")

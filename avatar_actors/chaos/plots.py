@@ -98,10 +98,10 @@ def compared(title: str, series: Sequence[tuple[str, Histogram, str]]) -> str:
     for number, (name, each, colour) in enumerate(series):
         parts.append(_outline(each, axis, up, colour))
         if len(series) > 1:
-            x = _HALF_WIDTH - 150
-            parts.append(f'<rect x="{x}" y="{_TOP + 16 * number}" width="10" height="10" '
+            x = _HALF_WIDTH - 220 + 110 * number
+            parts.append(f'<rect x="{x}" y="5" width="10" height="10" '
                          f'class="{colour}"/>')  # fmt: skip
-            parts.append(_text(x + 16, _TOP + 9 + 16 * number, name, "start"))
+            parts.append(_text(x + 15, 14, name, "start"))
     return _svg(_HALF_WIDTH, _HEIGHT, parts, title)
 
 

@@ -72,7 +72,11 @@ class KindRow(Struct, frozen=True, kw_only=True):
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """Of the whole run, from the first fault on."""
+    """Of the whole run. `host_ran`: cores that the host used while there were faults.
+
+    `host_starved`: the share of that time in which it could have run and had no core; a machine
+    that is too busy makes every figure of time worse.
+    """
 
     prompts: Prompts
     breaches: dict[str, int]
@@ -81,6 +85,8 @@ class Totals(Struct, frozen=True, kw_only=True):
     dead_letters: int
     disturbed: int
     given_up: int
+    host_ran: float = 0.0
+    host_starved: float = 0.0
 
 
 class ChaosReport(Struct, frozen=True, kw_only=True):

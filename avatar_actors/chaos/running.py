@@ -30,7 +30,7 @@ from avatar_actors.chaos.kinds import Needs
 from avatar_actors.chaos.progress import Progress
 from avatar_actors.chaos.remains import Inventory, Remains, inventory, remains_since
 from avatar_actors.chaos.report import ChaosOptions, ChaosReport
-from avatar_actors.chaos.samples import Sampler
+from avatar_actors.chaos.samples import Effort, Sampler, effort
 from avatar_actors.chaos.schedule import PlannedFault
 from avatar_actors.chaos.shortage import Shortage
 from avatar_actors.chaos.sight import Wardens
@@ -42,7 +42,7 @@ from avatar_actors.chaos.witness import Tap
 _RESTARTS = Restarts(max_restarts=1_000_000, period=1.0, first_delay=0.05, factor=1.0)
 _TIMEOUTS = Timeouts(start=30, interrupt=2.0, stop=1.0)
 # Prompts per second of all avatars together, and of one at most.
-_RATE, _FASTEST = 150.0, 0.1
+_RATE, _FASTEST = 100.0, 0.1
 _AT_ONCE = 8
 # Little is remembered, so that what is remembered is soon as much as it will ever be.
 _HISTORY = 20
@@ -105,6 +105,7 @@ class _Run:
         self._scope = trio.CancelScope()
         self._began = time.monotonic()
         self._took = 0.0
+        self._effort = Effort()
         self._dead_letters = 0
         self._done = self._missed = 0
         self._phase, self._last = "starting", ""
@@ -143,6 +144,7 @@ class _Run:
                     self._begin(runtime)
                     await self._inject_all(records)
                 self._took = time.monotonic() - self._began
+                self._effort = effort() - self._effort
                 self._phase = "stopping"
                 for stage in self._stages:
                     stage.player.finish()
@@ -189,7 +191,7 @@ class _Run:
                 nursery.start_soon(one, stage)
 
     def _begin(self, runtime: Runtime) -> None:
-        self._phase, self._began = "faults", time.monotonic()
+        self._phase, self._began, self._effort = "faults", time.monotonic(), effort()
         self._tally.is_baseline, self._tally.restarts = False, 0
         self._dead_letters = runtime.dead_letters
         for stage in self._stages:
@@ -230,6 +232,7 @@ class _Run:
             down_seconds=sum(stage.witness.down_seconds for stage in self._stages),
             tally=self._tally,
             dead_letters=self._dead_letters,
+            effort=self._effort,
             samples=self._sampler.taken(),
             remains=remains,
             seconds=self._took,

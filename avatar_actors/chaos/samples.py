@@ -14,9 +14,27 @@ from avatar_actors.chaos.shortage import Shortage
 from avatar_actors.chaos.tally import Tally
 
 _STATM = Path("/proc/self/statm")
+_SCHEDULER = Path("/proc/thread-self/schedstat")
 _PAGE = 4096
 _EVERY = 1.0
 _COLUMNS = ("seconds", "restarts", "memory", "descriptors", "tasks", "threads")
+
+
+class Effort(Struct, frozen=True):
+    """Seconds that this program ran, and that its main thread waited for a core."""
+
+    ran: float = 0.0
+    starved: float = 0.0
+
+    def __sub__(self, other: Effort) -> Effort:
+        """Since then."""
+        return Effort(self.ran - other.ran, self.starved - other.starved)
+
+
+def effort() -> Effort:
+    """Up to now."""
+    waited = int(_SCHEDULER.read_text("ascii").split()[1]) / 1e9
+    return Effort(time.process_time(), waited)
 
 
 class Samples(Struct, frozen=True, kw_only=True):

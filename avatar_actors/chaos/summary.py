@@ -8,6 +8,7 @@ from avatar_actors.chaos.report import ChaosReport, KindRow
 from avatar_actors.chaos.wording import (
     command,
     duration,
+    effort_line,
     share,
     sibling_ratio,
     triple,
@@ -70,7 +71,7 @@ def _totals(report: ChaosReport) -> Iterator[str]:
     )
     times = "" if ratio is None else f", {ratio:.2f} times"
     yield f"siblings' p99 {duration(war)}, in peace {duration(peace)}{times}"
-    yield f"dead letters {totals.dead_letters:,}"
+    yield f"dead letters {totals.dead_letters:,}; {effort_line(report)}"
     if report.left_out:
         names = ", ".join(kind.value for kind in report.left_out)
         yield f"left out, since {report.options.provider} plays no scripts: {names}"

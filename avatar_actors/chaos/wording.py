@@ -47,6 +47,13 @@ def sibling_ratio(report: ChaosReport) -> float | None:
     return war / peace if peace and war else None
 
 
+def effort_line(report: ChaosReport) -> str:
+    """How hard the machine had it."""
+    totals = report.totals
+    starved = f"waited for a core {share(totals.host_starved)} of the time"
+    return f"the host used {totals.host_ran:.2f} cores and {starved}"
+
+
 def command(report: ChaosReport) -> str:
     """What a person types to have the same again."""
     options = report.options

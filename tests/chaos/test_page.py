@@ -24,7 +24,7 @@ from avatar_actors.chaos.injecting import FaultRecord
 from avatar_actors.chaos.judging import Evidence, judged
 from avatar_actors.chaos.ledger import Breach, Breaches
 from avatar_actors.chaos.remains import Remains
-from avatar_actors.chaos.samples import Samples
+from avatar_actors.chaos.samples import Effort, Samples
 from avatar_actors.chaos.tally import Prompts, Tally
 
 OPTIONS = ChaosOptions(avatars=4, seconds=30.0, every=0.2)
@@ -65,6 +65,7 @@ def evidence(**changes: object) -> Evidence:
         down_seconds=6.0,
         tally=Tally(),
         dead_letters=3,
+        effort=Effort(ran=15.0, starved=3.0),
         samples=Samples(
             seconds=times,
             restarts=times,
@@ -88,6 +89,7 @@ def test_a_run_without_a_broken_promise_is_ok() -> None:
     assert report().is_ok
     assert verdict(report()) == "ok: every promise was kept"
     assert report().totals.availability == pytest.approx(1 - 6 / 120)
+    assert "used 0.50 cores and waited for a core 10.00 %" in "".join(text_summary(report()))
 
 
 def broken(breach: Breach) -> Breaches:
