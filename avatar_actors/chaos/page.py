@@ -32,7 +32,7 @@ p { margin: 4px 0 8px; } .faint { color: var(--faint); } code { font-size: 13px;
 .verdict { border-left: 6px solid var(--ok); background: #eaf5ee; padding: 10px 14px;
   margin: 14px 0; font-size: 17px; font-weight: 600; color: var(--ok); }
 .verdict.bad { border-color: var(--bad); background: #fbebea; color: var(--bad); }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 10px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(210px, 1fr)); gap: 10px; }
 .card { border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px; }
 .card b { display: block; font-size: 20px; font-weight: 600; white-space: nowrap; }
 .card span { color: var(--faint); font-size: 13px; }
@@ -91,8 +91,9 @@ _KIND_WORDS: Final = (
     "afterwards had its answer. Availability: of all avatars' time, what was not lost to this kind."
 )
 _PROMPT_WORDS: Final = (
-    "While the fault was dealt with. Failed: with an outcome, as crashed or timed out. Refused: "
-    "the avatar was being replaced. Lost, and wrong: there must be none."
+    "What happened while the fault was dealt with; a prompt that was under way already is answered "
+    "here, and was sent before. Failed: with an outcome, as crashed or timed out. Refused: the "
+    "avatar was being replaced. Lost, and wrong: there must be none."
 )
 _TIME_WORDS: Final = (
     "Each bar is a fault, from its landing to the first answer afterwards; red: it did not land, "
