@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -26,7 +26,13 @@ from avatar_actors.launching import Launcher, settled
 from avatar_actors.limit_messages import RaiseBudget, TotalSpent, TreasurerMessage
 from avatar_actors.metrics.offer import MetricsOffer
 from avatar_actors.observing import Observers, open_observers
-from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch, sweep_short_place
+from avatar_actors.processes import (
+    ScratchRefused,
+    open_scratch,
+    sweep_dead_hosts,
+    sweep_scratch,
+    sweep_short_place,
+)
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
 from avatar_actors.runtime_messages import Follow, HeraldMessage
@@ -175,7 +181,7 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     # Restarted with empty books it would lie; without it no prompt is let through.
     keep = ChildSpec("treasurer", keeping, restart=Restart.TEMPORARY)
     most = options.get("max_avatars")
-    with open_scratch() as scratch:
+    with _scratch() as scratch:
         async with (
             open_observers(options, scratch) as observers,
             open_supervisor(
@@ -205,6 +211,17 @@ async def open_avatar(
     """Run one avatar for the length of a block, in a runtime of its own."""
     async with open_runtime() as runtime:
         yield await runtime.start(provider, name, **options)
+
+
+@contextmanager
+def _scratch() -> Generator[Path]:
+    """The private directory; a place that is not safely ours is the host's to mend."""
+    with ExitStack() as stack:
+        try:
+            place = stack.enter_context(open_scratch())
+        except ScratchRefused as error:
+            raise SettingsError(str(error)) from error
+        yield place
 
 
 def _sweep() -> None:

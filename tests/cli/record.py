@@ -25,7 +25,8 @@ class Tmux:
         columns, rows = size
         self._tmux(
             "-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
-            f"{run}; echo $? > code; until [ -e away ]; do sleep 0.01; done",
+            # Below the first line: of a whole screen that is cleared, tmux keeps the lines.
+            f"echo; {run}; echo $? > code; until [ -e away ]; do sleep 0.01; done",
         )  # fmt: skip
 
     def look(self, moment: Moment) -> str:

@@ -86,7 +86,7 @@ PANGRAM = "Příliš žluťoučký kůň úpěl ďábelské ódy."
 CZECH = script(
     {"think": "**Přemýšlím o žluťoučkém koni** 🐴"},
     {"tool": "Čti", "input": {"path": "žluťoučký/kůň.txt"}, "result": f"🐎 {PANGRAM}"},
-    {"say": f"{PANGRAM} 🐎🧑\u200d🚀 漢字かな交じり文も。\n\n"},
+    {"say": f"{PANGRAM} 🐎🚀 漢字かな交じり文も。\n\n"},
     {"say": "| slovo | smysl |\n|---|---|\n| kůň | 🐴 |\n"},
 )
 LONG = script({"say": "Aaa" + "x" * 3000 + "Zzz"})
@@ -140,6 +140,17 @@ SCENES: Final = (
         (
             Moment("twelve at once", ("knead dough",), opens="kneaded"),
             Moment("done", is_last=True),
+        ),
+    ),
+    Scene(
+        "recovery",
+        ("repl",),
+        (
+            Moment("the prompt", ("/help",), keys=f"{CRASH}\r"),
+            Moment("before", ("I carry the boxes", "Carry"), opens="broken"),
+            Moment("back", ("the conversation was resumed",), keys="6*7\r"),
+            Moment("it goes on", ("42\n",), keys="/quit\r"),
+            Moment("left", is_last=True),
         ),
     ),
     Scene("czech", ("chat", CZECH), (Moment("text of all kinds", is_last=True),)),

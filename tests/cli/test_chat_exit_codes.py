@@ -1,12 +1,13 @@
 """What a script learns from `avatar chat`: one number, and one line on stderr that helps."""
 
+import os
 from pathlib import Path
 
 import pytest
 from msgspec import Struct
 
 from tests.cli.programs import avatar, script
-from tests.thorough import IS_THOROUGH
+from tests.thorough import for_conformance
 
 
 class End(Struct, frozen=True):
@@ -80,7 +81,11 @@ ENDS = (
 
 
 @pytest.mark.parametrize(
-    "end", [each for each in ENDS if each.is_brief or IS_THOROUGH], ids=lambda end: end.name
+    "end",
+    [
+        pytest.param(end, id=end.name, marks=[] if end.is_brief else [for_conformance])
+        for end in ENDS
+    ],
 )
 def test_what_goes_wrong_is_one_line_that_helps_and_a_code(tmp_path: Path, end: End) -> None:
     done = avatar(tmp_path, "chat", *end.arguments, env=end.env)
@@ -88,3 +93,12 @@ def test_what_goes_wrong_is_one_line_that_helps_and_a_code(tmp_path: Path, end: 
     [line] = done.stderr.splitlines()
     assert line.startswith("avatar: ")
     assert all(word in line for word in end.words), line
+
+
+@for_conformance
+def test_a_private_place_that_is_not_ours_is_one_line(tmp_path: Path) -> None:
+    place = tmp_path / f"avatar-actors-{os.geteuid()}"
+    place.write_text("a file")
+    done = avatar(tmp_path, "chat", "hello", env={"TMPDIR": str(tmp_path)})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"avatar: {place} is not a directory: remove it\n"

@@ -43,6 +43,7 @@ class Scene(Struct):
     title: str = ""
     engine: EngineState = EngineState.IDLE
     bridge: BridgeState = BridgeState.READY
+    bridge_since: float = 0.0
     turn_since: float | None = None
     engine_since: float = 0.0
     subject: str = ""
@@ -71,7 +72,7 @@ class Scene(Struct):
             case EngineStateEvent(new_state=state):
                 self.engine, self.engine_since = state, now
             case StateEvent(new_state=state):
-                self.bridge = state
+                self.bridge, self.bridge_since = state, now
             case ThinkingEvent():
                 self._think(event, now)
             case CostEvent(usage=usage):

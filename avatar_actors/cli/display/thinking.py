@@ -54,7 +54,7 @@ def _doing(scene: Scene, work: Work, style: Style, now: float) -> Text:
 
 def _thinking(scene: Scene) -> tuple[str, float]:
     if scene.bridge is BridgeState.WARMING_UP:
-        return "Starting the agent", scene.engine_since
+        return "Starting the agent", scene.bridge_since
     since = scene.turn_since if scene.thought_since is None else scene.thought_since
     return scene.subject or "Thinking", scene.engine_since if since is None else since
 
