@@ -62,6 +62,7 @@ bench: .venv/dev ## measure against plain trio, asyncio, pykka and the ACP SDK
 	@$(RUN) bench.scale
 	@$(RUN) bench.orphans
 	@$(RUN) bench.hostile
+	@$(RUN) bench.chaos
 
 compare: .venv/dev ## beside avatar-engine and the SDKs, installed once; writes docs/benchmarks.md
 	@$(RUN) bench.compare --markdown

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
-import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -105,11 +105,10 @@ async def end_tool(shot: Shot) -> Landing:
 async def stop_tool(shot: Shot) -> Landing:
     """SIGSTOP, SIGCONT: the turn takes longer, and ends well."""
     found: list[Landing] = []
-    with tempfile.TemporaryDirectory(prefix="avatar-chaos-") as place:
-        gate = Path(place) / "open"
-        command = f"until [ -e {gate} ]; do sleep 0.05; done"
-        step = {"run": True, "input": {"command": command}}
-        answer = await _with_tool(shot, step, partial(_stop, shot, gate, found))
+    # A directory: to make one takes no descriptor, of which there may be none.
+    gate = shot.stage.house.home / f"open-{secrets.token_hex(4)}"
+    step = {"run": True, "input": {"command": f"until [ -d {gate} ]; do sleep 0.05; done"}}
+    answer = await _with_tool(shot, step, partial(_stop, shot, gate, found))
     if not found or answer.ended is None or answer.ended.outcome is not Outcome.COMPLETED:
         miss(f"the turn was {outcome_of(answer)}")
     return found[0]
@@ -156,14 +155,13 @@ async def _stop(shot: Shot, gate: Path, found: list[Landing]) -> None:
         tool = await _tool_of(shot)
         at = await _stop_for_a_while(shot, tool)
     finally:
-        await shot.stage.house.shortage.over()
         _open(gate)
     found.append(Landing(at=at, proof=f"tool {tool.pid} was in state T, the turn completed"))
 
 
 def _open(gate: Path) -> None:
     """Let the tool end that waits for it."""
-    gate.touch()
+    gate.mkdir()
 
 
 def _name(shot: Shot) -> str:

@@ -108,7 +108,8 @@ async def _until_landed(shot: Shot, began: float) -> FaultRecord:
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return await _land(shot, began, attempt)
-        except (NotLanded, AvatarDown) as error:
+        # OSError: we too may have been short of descriptors.
+        except (NotLanded, AvatarDown, OSError) as error:
             why.append(str(error))
             if stage.avatar.is_down:
                 await stage.replace()

@@ -43,6 +43,8 @@ _RESTARTS = Restarts(max_restarts=1_000_000, period=1.0, first_delay=0.05, facto
 _TIMEOUTS = Timeouts(start=30, interrupt=2.0, stop=1.0)
 # Prompts per second of all avatars together, and of one at most.
 _RATE, _FASTEST = 100.0, 0.1
+# Seconds between two questions to an agent with a model, whose answers cost something.
+_GENTLE = 2.0
 _AT_ONCE = 8
 # Little is remembered, so that what is remembered is soon as much as it will ever be.
 _HISTORY = 20
@@ -164,6 +166,7 @@ class _Run:
             options["env"] = {**options.get("env", {}), "AVATAR_EMBEDDED_HOME": str(self._home)}
         return House(
             run=self._name,
+            home=self._home,
             runtime=runtime,
             nursery=witnesses,
             provider=self._cast.kind,
@@ -174,7 +177,7 @@ class _Run:
             one_warden=trio.Lock(),
             tap=self._tap,
             seed=self._options.seed,
-            pause=max(_FASTEST, self._options.avatars / _RATE),
+            pause=max(_FASTEST if is_scripted else _GENTLE, self._options.avatars / _RATE),
             plays_scripts=is_scripted,
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import trio
 from msgspec import Struct
 
@@ -29,6 +31,7 @@ class House(Struct, frozen=True, kw_only=True):
     """What all places have in common. `nursery` is for the witnesses."""
 
     run: str
+    home: Path
     runtime: Runtime
     nursery: trio.Nursery
     provider: Provider

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
 
 from avatar_actors.chaos.report import ChaosReport, KindRow
 from avatar_actors.chaos.wording import (
@@ -15,7 +16,8 @@ from avatar_actors.chaos.wording import (
     verdict,
 )
 
-_HEADING = (
+# The name of a column, and its width; below 0: to the left.
+_WIDE: Final = (
     ("fault", -17),
     ("landed", 9),
     ("detect p50/p99/max", 26),
@@ -30,20 +32,36 @@ _HEADING = (
     ("lost", 4),
     ("wrong", 5),
 )
+_NARROW: Final = (
+    ("fault", -17),
+    ("landed", 9),
+    ("detect", 8),
+    ("restart", 8),
+    ("recovery", 8),
+    ("p99", 8),
+    ("lost", 4),
+    ("wrong", 5),
+)
+_ROOM_FOR_ALL: Final = sum(abs(width) + 1 for _, width in _WIDE)
+
+Columns: TypeAlias = Sequence[tuple[str, int]]
 
 
-def text_summary(report: ChaosReport) -> list[str]:
-    """All of it but the single faults."""
-    return [*_rows(report), "", *_totals(report), "", *_promises(report), "", *_end(report)]
+def text_summary(report: ChaosReport, width: int) -> list[str]:
+    """All of it but the single faults; a narrow terminal gets fewer columns."""
+    rows = _rows(report, _WIDE, _all_of) if width >= _ROOM_FOR_ALL else []
+    rows = rows or _rows(report, _NARROW, _most_of)
+    return [*rows, "", *_totals(report), "", *_promises(report), "", *_end(report)]
 
 
-def _rows(report: ChaosReport) -> Iterator[str]:
-    yield _line([name for name, _ in _HEADING])
-    for row in report.rows:
-        yield _line(_cells(row))
+def _rows(
+    report: ChaosReport, columns: Columns, cells: Callable[[KindRow], list[str]]
+) -> list[str]:
+    heading = _line([name for name, _ in columns], columns)
+    return [heading, *(_line(cells(row), columns) for row in report.rows)]
 
 
-def _cells(row: KindRow) -> list[str]:
+def _all_of(row: KindRow) -> list[str]:
     prompts = row.prompts
     return [
         row.kind.value,
@@ -56,6 +74,17 @@ def _cells(row: KindRow) -> list[str]:
         *(f"{count:,}" for count in (prompts.sent, prompts.answered, prompts.cancelled)),
         *(f"{count:,}" for count in (prompts.failed + prompts.refused, prompts.lost)),
         f"{row.breaches}",
+    ]
+
+
+def _most_of(row: KindRow) -> list[str]:
+    times = (row.detect.p50, row.restart.p50, row.recovery.p50, row.recovery.p99)
+    counts = (row.prompts.lost, row.breaches)
+    return [
+        row.kind.value,
+        f"{row.landed}/{row.planned}",
+        *(duration(each) for each in times),
+        *(f"{count:,}" for count in counts),
     ]
 
 
@@ -91,9 +120,9 @@ def _end(report: ChaosReport) -> Iterator[str]:
     yield verdict(report)
 
 
-def _line(cells: Sequence[str]) -> str:
+def _line(cells: Sequence[str], columns: Columns) -> str:
     fitted = (
         cell.rjust(width) if width > 0 else cell.ljust(-width)
-        for cell, (_, width) in zip(cells, _HEADING, strict=True)
+        for cell, (_, width) in zip(cells, columns, strict=True)
     )
     return " ".join(fitted).rstrip()

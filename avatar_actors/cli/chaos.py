@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Final
 
 import click
@@ -86,7 +88,9 @@ def chaos(
     logging.disable()
     planned = before.schedule if before is not None else None
     report = _run(options, _cast(options, typed), planned)
-    for line in text_summary(report):
+    # A pipe or a file has room for everything.
+    width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    for line in text_summary(report, width):
         click.echo(line)
     _write(json_file, report_to_json(report))
     _write(html_file, html_page(report).encode())

@@ -39,7 +39,8 @@ def picture(options: ChaosOptions, progress: Progress) -> Group:
     answers = f"{prompts.answered:,} answered, {prompts.cancelled:,} cancelled"
     table.add_row("prompts", f"{prompts.sent:,} sent", f"{answers}, {prompts.failed:,} failed")
     table.add_row("broken promises", _breaches(progress), "")
-    bar = ProgressBar(total=progress.total or 1.0, completed=progress.seconds, width=60)
+    bar = Table.grid()  # a bar alone does not end its line
+    bar.add_row(ProgressBar(total=progress.total or 1.0, completed=progress.seconds, width=60))
     title = f"chaos: {options.avatars} avatars on {options.provider}, seed {options.seed}"
     last = Text(progress.last.replace("\x1b", "?"), style="dim", overflow="ellipsis", no_wrap=True)
     phase = f"{progress.phase} {progress.seconds:.0f} of {progress.total:.0f} s"

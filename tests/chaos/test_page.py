@@ -89,7 +89,7 @@ def test_a_run_without_a_broken_promise_is_ok() -> None:
     assert report().is_ok
     assert verdict(report()) == "ok: every promise was kept"
     assert report().totals.availability == pytest.approx(1 - 6 / 120)
-    assert "used 0.50 cores and waited for a core 10.00 %" in "".join(text_summary(report()))
+    assert "used 0.50 cores and waited for a core 10.00 %" in "".join(text_summary(report(), 200))
 
 
 def broken(breach: Breach) -> Breaches:
@@ -188,7 +188,7 @@ def test_what_agents_wrote_stays_text_on_the_page() -> None:
 
 def test_the_page_and_the_summary_have_a_row_for_each_kind() -> None:
     found = report()
-    lines, text = text_summary(found), html_page(found)
+    lines, text = text_summary(found, 200), html_page(found)
     for kind in FaultKind:
         assert any(line.startswith(f"{kind.value} ") for line in lines)
         assert f"<td>{kind.value}</td>" in text
@@ -197,4 +197,12 @@ def test_the_page_and_the_summary_have_a_row_for_each_kind() -> None:
 def test_a_run_without_any_fault_has_a_page_too() -> None:
     empty = report(schedule=(), faults=())
     assert "none" in html_page(empty)
-    assert text_summary(empty)
+    assert text_summary(empty, 80)
+
+
+def test_a_narrow_terminal_gets_a_table_that_fits() -> None:
+    lines = text_summary(report(), 80)
+    table = lines[: lines.index("")]
+    assert len(table) == len(FaultKind) + 1
+    assert max(map(len, table)) <= 80
+    assert len(text_summary(report(), 200)[0]) > 150
