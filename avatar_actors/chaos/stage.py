@@ -70,6 +70,7 @@ class Stage:
         self.player = Player(place)
         self._avatar: Avatar | None = None
         self._ended = trio.Event()
+        self._replacing = trio.Lock()
 
     @property
     def mark(self) -> str:
@@ -112,10 +113,12 @@ class Stage:
         self._ended = ended
 
     async def replace(self) -> None:
-        """The avatar has ended, by a fault or its host: another takes the place."""
-        await self._ended.wait()
-        await self.start()
-        self.witness.restarted()
+        """The avatar has ended, by a fault or its host: another takes the place, once."""
+        async with self._replacing:
+            await self._ended.wait()
+            if self.avatar.is_down:
+                await self.start()
+                self.witness.restarted()
         self.player.poke()
 
     async def play(self) -> None:

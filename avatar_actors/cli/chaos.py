@@ -160,5 +160,9 @@ def _run(
 ) -> ChaosReport:
     from avatar_actors.cli.chaos_display import shown  # noqa: PLC0415 - rich, once it is needed
 
-    with shown(options) as tell:
-        return trio.run(run_chaos, options, chosen, tell, planned)
+    try:
+        with shown(options) as tell:
+            return trio.run(run_chaos, options, chosen, tell, planned)
+    except* KeyboardInterrupt:
+        pass
+    raise KeyboardInterrupt  # the second Ctrl-C: no report
