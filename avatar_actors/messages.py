@@ -248,14 +248,7 @@ class GetHealth(Struct, Request[HealthStatus], frozen=True):
 TurnNews: TypeAlias = (
     Submit | SessionStarting | SessionReady | SessionLost | SessionIs | ResumeImpossible | Chosen
 )
-TurnMessage: TypeAlias = (
-    TurnNews
-    | Interrupt
-    | CloseDown
-    | WhatToResume
-    | ResumeThis
-    | CurrentSession
-    | GetHistory
-    | ClearHistory
-    | GetHealth
+TurnRequest: TypeAlias = (
+    Interrupt | CloseDown | WhatToResume | ResumeThis | CurrentSession | GetHistory | ClearHistory
 )
+TurnMessage: TypeAlias = TurnNews | TurnRequest | GetHealth

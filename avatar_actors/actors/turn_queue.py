@@ -22,7 +22,7 @@ from avatar_actors.settings import AvatarSettings, WhileBusy
 from avatar_actors.turn_runner import Links, TurnRunner
 from avatar_actors.types import Outcome
 from avatar_actors.wire.commands import Beginning
-from supervisors import Address, AskFailed, Inbox, Phase
+from supervisors import Address, AskFailed, Inbox, Phase, Reply
 
 
 async def turn_queue(
@@ -34,21 +34,30 @@ async def turn_queue(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(queue.run_turns)
             async for message in inbox:
-                await _obey(queue, message, inbox, provider)
+                match message:
+                    case messages.GetHealth():
+                        nursery.start_soon(_tell_health, queue, provider, inbox.defer(message))
+                    case _:
+                        await _obey(queue, message, inbox)
     finally:
         with inbox.grace():
             await queue.abandon()
 
 
+async def _tell_health(queue: _Queue, provider: str, reply: Reply[HealthStatus]) -> None:
+    """Aside, since the budget keeper is asked: who asks often holds up no prompt, no interrupt."""
+    try:
+        reply.send(await queue.health(provider))
+    except AskFailed as error:
+        reply.fail(error)
+
+
 async def _obey(
     queue: _Queue,
-    message: messages.TurnMessage,
+    message: messages.TurnNews | messages.TurnRequest,
     inbox: Inbox[messages.TurnMessage],
-    provider: str,
 ) -> None:
     match message:
-        case messages.GetHealth():
-            inbox.reply(message, await queue.health(provider))
         case messages.Interrupt(turn_id, outcome, reason):
             wish = TurnEnding(outcome=outcome, reason=reason)
             inbox.reply(message, await queue.interrupt(turn_id, wish))

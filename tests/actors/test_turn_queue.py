@@ -54,6 +54,7 @@ class Scene:
         self.tracker = Ear[messages.TrackerMessage](EndTurn=TurnEndedEvent(), WasSent=True)
         self.limiter = Ear[LimiterMessage]()
         self.limiter_at: Address[LimiterMessage]
+        self.budget_at: Address[BudgetMessage]
         self.tracker_at: Address[messages.TrackerMessage]
         self.at: Address[messages.TurnMessage]
 
@@ -61,9 +62,10 @@ class Scene:
         self.tracker_at = await stage.play("tracker", self.tracker, room=1)
         self.limiter_at = await stage.play("limiter", self.limiter)
         budget = Ear[BudgetMessage](MayRun="", TotalSpent=Usage())
+        self.budget_at = await stage.play("budget", budget)
         links = Links(
             tracker=self.tracker_at,
-            budget=await stage.play("budget", budget),
+            budget=self.budget_at,
             limiter=self.limiter_at,
             gatekeeper=await stage.play("gatekeeper", Ear[GatekeeperMessage]()),
         )
@@ -203,4 +205,26 @@ async def test_an_urgent_prompt_goes_before_those_that_wait(scene: Scene) -> Non
         await scene.submit(3, WhileBusy.INTERRUPT)
         await stage.rest()
         assert scene.agent.prompts == [1, 3]
+        assert scene.ends() == {1: Outcome.CANCELLED}
+
+
+async def test_who_asks_how_it_does_holds_up_no_interrupt(scene: Scene) -> None:
+    asked: list[int | None] = []
+
+    async def ask() -> None:
+        asked.append((await scene.at.ask(messages.GetHealth())).pid)
+
+    async with open_stage() as stage:
+        await scene.play(stage)
+        await scene.submit(1)
+        await stage.rest()
+        async with trio.open_nursery() as nursery:
+            with freeze(scene.budget_at), trio.fail_after(30):
+                for _ in range(100):
+                    nursery.start_soon(ask)
+                await stage.rest()
+                assert await scene.at.ask(messages.Interrupt(1))
+            assert asked == []
+        assert asked == [1] * 100
+        await stage.rest()
         assert scene.ends() == {1: Outcome.CANCELLED}
