@@ -109,7 +109,8 @@ async def cancel_in_restart(shot: Shot) -> Landing:
         await starts.wait()
         if shot.fault.variant == "avatar":
             return await _stop_now(shot)
-        while stage.player.call is None and not ready.seen:  # noqa: ASYNC110 - a moment at most
+        while stage.player.call is None and not ready.seen:
+            stage.player.poke()
             await trio.sleep(_LOOK / 4)
         call, at = stage.player.call, time.monotonic()
         if call is None or ready.seen:

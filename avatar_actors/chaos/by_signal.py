@@ -92,14 +92,16 @@ async def term_warden(shot: Shot) -> Landing:
 async def end_tool(shot: Shot) -> Landing:
     """SIGKILL or SIGTERM; the turn goes on without it."""
     number = _NUMBERS[shot.fault.kind]
-    found: list[Landing] = []
+    found: list[tuple[Seen, float]] = []
     with shot.stage.witness.watching(partial(_is_failed, _name(shot))) as failures:
         step = {"seconds": _LONG, "input": {"command": "sleep"}}
         answer = await _with_tool(shot, step, partial(_end, shot, number, found))
         if not found:
             miss(f"no process of the tool was found in a turn that was {outcome_of(answer)}")
         await failures.wait()
-    return found[0]
+    [(tool, at)] = found
+    await shot.until_gone(tool)
+    return Landing(at=at, proof=f"tool {tool.pid} is gone, and told as failed")
 
 
 async def stop_tool(shot: Shot) -> Landing:
@@ -143,11 +145,9 @@ async def _tool_of(shot: Shot) -> Seen:
         await trio.sleep(_LOOK)
 
 
-async def _end(shot: Shot, number: signal.Signals, found: list[Landing]) -> None:
+async def _end(shot: Shot, number: signal.Signals, found: list[tuple[Seen, float]]) -> None:
     tool = await _tool_of(shot)
-    at = await shot.hit(tool, number)
-    await shot.until_gone(tool)
-    found.append(Landing(at=at, proof=f"tool {tool.pid} is gone, and told as failed"))
+    found.append((tool, await shot.hit(tool, number)))
 
 
 async def _stop(shot: Shot, gate: Path, found: list[Landing]) -> None:

@@ -118,7 +118,8 @@ def memory_words(growth: Slope) -> str:
 def _memory(samples: Samples) -> Slope:
     if not samples.restarts or samples.restarts[-1] < _JUDGED_FROM:
         return Slope()
-    return slope([count / 1000 for count in samples.restarts], samples.memory)
+    thousands = [count / 1000 for count in samples.restarts]
+    return slope(thousands, samples.memory, samples.remembered)
 
 
 def _planned(seen: Evidence, kind: FaultKind) -> int:

@@ -53,12 +53,13 @@ class Place(Struct, frozen=True, kw_only=True):
 class Player:
     """Asks all the time; a fault may have its own question asked next.
 
-    `hits` counts the faults on this place, `is_hit`: one is being dealt with. `call` is the scope
-    of the present question, for a host that leaves it.
+    `turns` are those of the present avatar. `hits` counts the faults on this place, `is_hit`: one
+    is being dealt with. `call` is the scope of the present question, for a host that leaves it.
     """
 
     def __init__(self, place: Place) -> None:
         self.prompts = Prompts()
+        self.turns = 0
         self.hits = 0
         self.is_hit = False
         self.call: trio.CancelScope | None = None
@@ -132,6 +133,7 @@ class Player:
         was_hit = self.is_hit
         turn = place.avatar().turn(question.prompt, timeout=question.timeout)
         self.prompts.sent += 1
+        self.turns = turn.turn_id
         place.ledger.asked(turn.turn_id, question)
         texts: list[str] = []
         is_handed_in = False

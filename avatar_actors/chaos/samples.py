@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections.abc import Callable
 from pathlib import Path
 
 import trio
@@ -17,7 +18,7 @@ _STATM = Path("/proc/self/statm")
 _SCHEDULER = Path("/proc/thread-self/schedstat")
 _PAGE = 4096
 _EVERY = 1.0
-_COLUMNS = ("seconds", "restarts", "memory", "descriptors", "tasks", "threads")
+_COLUMNS = ("seconds", "restarts", "remembered", "memory", "descriptors", "tasks", "threads")
 
 
 class Effort(Struct, frozen=True):
@@ -38,10 +39,14 @@ def effort() -> Effort:
 
 
 class Samples(Struct, frozen=True, kw_only=True):
-    """Rows side by side; `memory` in bytes (RSS), `restarts` since the faults began."""
+    """Rows side by side; `memory` in bytes (RSS), `restarts` since the faults began.
+
+    `remembered`: turns that the avatars' trackers keep, for a late cancel; so many at most.
+    """
 
     seconds: list[float]
     restarts: list[float]
+    remembered: list[float]
     memory: list[float]
     descriptors: list[float]
     tasks: list[float]
@@ -55,7 +60,7 @@ class Sampler:
         self._columns = {name: array("d", bytes(8 * (int(seconds) + 64))) for name in _COLUMNS}
         self._count = 0
 
-    async def run(self, tally: Tally, shortage: Shortage) -> None:
+    async def run(self, tally: Tally, shortage: Shortage, remembered: Callable[[], int]) -> None:
         """Until cancelled."""
         began = time.monotonic()
         while self._count < len(self._columns["seconds"]):
@@ -63,6 +68,7 @@ class Sampler:
             row = (
                 time.monotonic() - began,
                 tally.restarts,
+                remembered(),
                 _resident(),
                 open_descriptors(),
                 trio.lowlevel.current_statistics().tasks_living,

@@ -13,6 +13,9 @@ from msgspec import Struct
 _WARM_UP = 0.5
 _WINDOWS = 24
 _FEWEST = 8
+# Mean, slope, and what is given.
+_FITTED = 3
+_NOTHING = 1e-12
 
 
 class Slope(Struct, frozen=True):
@@ -28,34 +31,44 @@ class Slope(Struct, frozen=True):
         return self.low is not None and self.low > 0
 
 
-def slope(xs: Sequence[float], ys: Sequence[float]) -> Slope:
-    """Of the later part, by the medians of windows, with neighbours' likeness taken into account.
+def slope(xs: Sequence[float], ys: Sequence[float], given: Sequence[float]) -> Slope:
+    """Of y by x in the later part, beyond what `given` explains of both.
 
-    Samples that follow each other are alike, which makes a plain interval far too narrow: it is
-    widened as for as many independent samples as the lag-one correlation of the residuals leaves.
+    It goes by the medians of windows. Samples that follow each other are alike, which makes a plain
+    interval far too narrow: it is widened as for as many independent samples as the lag-one
+    correlation of the residuals leaves.
     """
     first = int(len(xs) * _WARM_UP)
-    points = _windows(xs[first:], ys[first:])
-    if len(points) < _FEWEST:
+    given = _windows(given[first:])
+    across = _beyond(_windows(xs[first:]), given)
+    up = _beyond(_windows(ys[first:]), given)
+    count, spread = len(across), sum(x * x for x in across)
+    if count < _FEWEST or spread <= _NOTHING:
         return Slope()
-    mean_x, mean_y = fmean(x for x, _ in points), fmean(y for _, y in points)
-    spread = sum((x - mean_x) ** 2 for x, _ in points)
-    if spread == 0:
-        return Slope()
-    value = sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
-    residuals = [y - mean_y - value * (x - mean_x) for x, y in points]
-    error = math.sqrt(sum(r * r for r in residuals) / (len(points) - 2) / spread)
+    value = sum(x * y for x, y in zip(across, up, strict=True)) / spread
+    residuals = [y - value * x for x, y in zip(across, up, strict=True)]
+    error = math.sqrt(sum(r * r for r in residuals) / (count - _FITTED) / spread)
     alike = min(0.95, max(0.0, _correlation(residuals)))
-    alike = min(0.95, alike + (1 + 4 * alike) / len(points))  # Kendall: it is found too small
-    independent = max(3.0, len(points) * (1 - alike) / (1 + alike))
-    error *= math.sqrt(len(points) / independent) * _student(independent - 2)
+    alike = min(0.95, alike + (1 + 4 * alike) / count)  # Kendall: it is found too small
+    independent = max(_FITTED + 1.0, count * (1 - alike) / (1 + alike))
+    error *= math.sqrt(count / independent) * _student(independent - _FITTED)
     return Slope(value, value - error, value + error)
 
 
-def _windows(xs: Sequence[float], ys: Sequence[float]) -> list[tuple[float, float]]:
-    size = max(1, len(xs) // _WINDOWS)
-    starts = range(0, len(xs) - size + 1, size)
-    return [(median(xs[s : s + size]), median(ys[s : s + size])) for s in starts]
+def _windows(numbers: Sequence[float]) -> list[float]:
+    size = max(1, len(numbers) // _WINDOWS)
+    return [median(numbers[s : s + size]) for s in range(0, len(numbers) - size + 1, size)]
+
+
+def _beyond(numbers: Sequence[float], given: Sequence[float]) -> list[float]:
+    """What is left of the numbers once their mean, and a line by `given`, are taken away."""
+    if not numbers:
+        return []
+    mean, middle = fmean(numbers), fmean(given)
+    spread = sum((each - middle) ** 2 for each in given)
+    pairs = list(zip(numbers, given, strict=True))
+    share = sum((n - mean) * (g - middle) for n, g in pairs) / spread if spread else 0.0
+    return [n - mean - share * (g - middle) for n, g in pairs]
 
 
 def _correlation(residuals: Sequence[float]) -> float:

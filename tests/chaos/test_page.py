@@ -69,6 +69,7 @@ def evidence(**changes: object) -> Evidence:
         samples=Samples(
             seconds=times,
             restarts=times,
+            remembered=times,
             memory=[7e7] * 30,
             descriptors=[80.0] * 30,
             tasks=[300.0] * 30,
@@ -125,6 +126,7 @@ def test_memory_that_grows_with_restarts_breaks_a_promise() -> None:
     samples = Samples(
         seconds=counts,
         restarts=counts,
+        remembered=[256.0] * 600,
         memory=[7e7 + 1000 * count + wave for count, wave in zip(counts, wavy, strict=True)],
         descriptors=counts,
         tasks=counts,
