@@ -160,11 +160,11 @@ class _Run:
     def _house(self, runtime: Runtime, witnesses: trio.Nursery) -> House:
         options = self._cast.options.copy()
         is_scripted = self._cast.needs is Needs.SCRIPT
-        options.setdefault("restarts", _RESTARTS)
-        options.setdefault("timeouts", _TIMEOUTS)
+        options["restarts"] = _RESTARTS
         options.setdefault("max_history", _HISTORY)
         options.setdefault("working_dir", self._home)
         if is_scripted:
+            options["timeouts"] = _TIMEOUTS
             options["env"] = {**options.get("env", {}), "AVATAR_EMBEDDED_HOME": str(self._home)}
         return House(
             run=self._name,
@@ -189,7 +189,7 @@ class _Run:
 
         async def one(stage: Stage) -> None:
             async with places:
-                await stage.start()
+                await stage.open()
 
         async with trio.open_nursery() as nursery:
             for stage in self._stages:

@@ -83,7 +83,11 @@ class Stage:
         assert self._avatar is not None
         return self._avatar
 
-    async def start(self) -> None:
+    async def open(self) -> None:
+        """The first avatar; in peace, so one that cannot start will not start later."""
+        await self._start(TrappedStream(self.trap))
+
+    async def _start_again(self) -> None:
         """Until an avatar is up here, however often it has to be tried."""
         with trio.fail_after(PATIENCE):
             while True:
@@ -117,7 +121,7 @@ class Stage:
         async with self._replacing:
             await self._ended.wait()
             if self.avatar.is_down:
-                await self.start()
+                await self._start_again()
                 self.witness.restarted()
         self.player.poke()
 

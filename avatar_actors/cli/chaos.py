@@ -12,6 +12,7 @@ import click
 import msgspec
 import trio
 
+from avatar_actors import AvatarError
 from avatar_actors.chaos import (
     Cast,
     ChaosOptions,
@@ -84,8 +85,6 @@ def chaos(
     options = _options(typed, before, quick)
     for file in (json_file, html_file):
         _check(file)
-    # Crashes are made on purpose here: their tracebacks would bury what is shown, and cost time.
-    logging.disable()
     planned = before.schedule if before is not None else None
     report = _run(options, _cast(options, typed), planned)
     # A pipe or a file has room for everything.
@@ -160,9 +159,23 @@ def _run(
 ) -> ChaosReport:
     from avatar_actors.cli.chaos_display import shown  # noqa: PLC0415 - rich, once it is needed
 
+    refusals: list[AvatarError] = []
+    # Crashes are made on purpose here: their tracebacks would bury what is shown, and cost time.
+    logging.disable()
     try:
         with shown(options) as tell:
             return trio.run(run_chaos, options, chosen, tell, planned)
+    except* AvatarError as group:
+        refusals.append(_first(group))
     except* KeyboardInterrupt:
         pass
+    finally:
+        logging.disable(logging.NOTSET)
+    if refusals:  # the agent is not there, or wants a login
+        raise refusals[0]
     raise KeyboardInterrupt  # the second Ctrl-C: no report
+
+
+def _first(group: BaseExceptionGroup[AvatarError]) -> AvatarError:
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

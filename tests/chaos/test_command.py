@@ -43,6 +43,17 @@ def test_what_cannot_work_is_one_line_before_anything_is_started(
     assert said.err.count("\n") == 1
 
 
+def test_an_agent_that_is_not_there_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "avatar.yaml"
+    config.write_text("providers:\n  ghost:\n    command: no-such-agent\n")
+    assert run(["chaos", "--provider", "ghost", "--config", str(config)]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "'no-such-agent' was not found" in said.err.splitlines()[-1]
+
+
 def test_ctrl_c_leaves_a_partial_report_and_nobody(tmp_path: Path) -> None:
     file, html = tmp_path / "report.json", tmp_path / "report.html"
     options = ("--avatars", "2", "--seconds", "120", "--every", "0.3", "--seed", "5")
