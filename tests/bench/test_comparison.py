@@ -244,6 +244,9 @@ class Said:
     async def open(self) -> "Said":
         return self
 
+    async def apart(self, count: int) -> list["Said"]:
+        return []
+
     async def close(self) -> None:
         pass
 

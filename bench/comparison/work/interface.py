@@ -61,6 +61,10 @@ class Library(Protocol):
         """Start one more agent; it is ready for prompts then."""
         ...
 
+    async def apart(self, count: int) -> Sequence[Client]:
+        """So many conversations in the agent that was opened last; none where there is one."""
+        ...
+
     async def close(self) -> None:
         """End them all."""
         ...

@@ -6,7 +6,7 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -167,14 +167,14 @@ async def calls(stage: Stage) -> Found:
     """So many calls at once on one client: whose answer is whose."""
     client = await stage.library.open()
     found = await answers(stage, [client] * stage.n)
-    others = getattr(stage.library, "sessions", None)
-    if others is None:
+    clients = await stage.library.apart(stage.n)
+    if not clients:
         return found
-    apart = await answers(stage, await others(stage.n))
+    apart = await answers(stage, clients)
     return {**found, "apart": apart["right"]}
 
 
-async def answers(stage: Stage, clients: list[Client]) -> dict[str, int]:
+async def answers(stage: Stage, clients: Sequence[Client]) -> dict[str, int]:
     """One call for each; an answer that holds another's words is mixed."""
 
     async def one(number: int) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -81,10 +81,9 @@ class Agents:
         agent, _ = await self._open.enter_async_context(spawned)
         await agent.initialize(protocol_version=acp.PROTOCOL_VERSION)
         self._last = agent, hearing
-        return (await self.sessions(1))[0]
+        return (await self.apart(1))[0]
 
-    async def sessions(self, count: int) -> list[Client]:
-        """More sessions of the agent that was opened last."""
+    async def apart(self, count: int) -> Sequence[Client]:
         assert self._last is not None
         agent, hearing = self._last
         made = [

@@ -79,6 +79,9 @@ class Avatars:
         self._runtime = runtime
         return runtime
 
+    async def apart(self, count: int) -> Sequence[Client]:
+        return ()
+
     async def close(self) -> None:
         if self._runtime is not None:
             self._closing.set()

@@ -1,7 +1,7 @@
 """avatar-engine on asyncio, as its documentation does: AvatarEngine, its codex provider for ACP."""
 
 import importlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from bench.comparison.work.interface import Came, Client, NotCompleted, Setting
@@ -53,6 +53,9 @@ class Engines:
         await made.start()
         self._engines.append(made)
         return Engine(made)
+
+    async def apart(self, count: int) -> Sequence[Client]:
+        return ()
 
     async def close(self) -> None:
         for each in self._engines:

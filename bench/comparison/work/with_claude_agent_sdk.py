@@ -1,7 +1,7 @@
 """claude-agent-sdk on asyncio, as its documentation does: ClaudeSDKClient with a cli_path."""
 
 import importlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from bench.comparison.work.interface import Came, Client, Setting
@@ -57,6 +57,9 @@ class Conversations:
         await client.connect()
         self._clients.append(client)
         return Conversation(client)
+
+    async def apart(self, count: int) -> Sequence[Client]:
+        return ()
 
     async def close(self) -> None:
         for client in self._clients:
