@@ -23,9 +23,8 @@ demo: .venv/runtime ## watch an avatar work, crash and recover
 test: .venv/dev ## run all tests
 	@$(RUN) pytest -n 4 tests
 
-conformance: .venv/dev ## every fault with every dialect and transport; what is too slow for make test
-	@THOROUGH=1 $(RUN) pytest -n 4 tests/conformance tests/races tests/remote tests/bench \
-		tests/supervisors/model tests/cli tests/examples/test_avatar_demo.py
+conformance: .venv/dev ## what is too slow for make test: more dialects, transports, sizes, rounds
+	@THOROUGH=1 $(RUN) pytest -n 4 -m conformance tests
 
 agents: .venv/dev ## install the real agents for tests, once, outside the checkout; needs node and npm
 	@$(RUN) tests.real_agents.install
@@ -56,7 +55,6 @@ bench: .venv/dev ## measure against plain trio, asyncio, pykka and the ACP SDK
 	@$(RUN) bench.supervision
 	@$(RUN) bench.throughput
 	@$(RUN) bench.crossing
-	@$(RUN) bench.startup
 	@$(RUN) bench.recovery
 	@$(RUN) bench.interrupt
 	@$(RUN) bench.scale

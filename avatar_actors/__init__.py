@@ -56,10 +56,11 @@ if TYPE_CHECKING:
     from avatar_actors.config import AvatarConfig, config_schema, find_config
     from avatar_actors.metrics.offer import MetricsOffer
     from avatar_actors.sessions.listing import SessionListing, SessionSearch
-    from avatar_actors.stored_sessions import list_sessions
+    from avatar_actors.sessions.transcript import SessionTranscript
+    from avatar_actors.stored_sessions import list_sessions, read_session
+    from avatar_actors.agent_lookup import AgentFound, find_agent, see_agent
     from avatar_actors.tree_snapshot import TreeChange, TreeHappening, TreePart, TreeSnapshot
     from avatar_actors.watching import ObservableProgram, observable_programs, watch_tree
-    from avatar_actors.agent_lookup import AgentFound, find_agent
     from avatar_actors.readiness import ready_agents
     from avatar_actors.wire.commands import Beginning
     # fmt: on
@@ -69,13 +70,12 @@ __version__ = "0.3.0"
 # Where the names are; those that cost little to import come first.
 _ROOMS = (
     "types", "errors", "events", "health", "attachment", "prices", "response", "tool_policy",
-    "settings", "host_settings", "subscription", "tree_snapshot",
-    "watching", "runtime", "handle", "turn", "engine",
-    "engine_options", "hosting.chat_handle", "hosting.delivery", "hosting.emitter",
-    "hosting.host_stream", "hosting.runtime_thread", "hosting.signals", "cancelling",
-    "providers.provider", "providers.acp", "providers.registry", "config", "metrics.offer",
-    "sessions.listing", "sessions.transcript", "stored_sessions", "agent_lookup", "readiness",
-    "wire.commands",
+    "settings", "host_settings", "subscription", "tree_snapshot", "watching", "runtime", "handle",
+    "turn", "engine", "engine_options", "hosting.chat_handle", "hosting.delivery",
+    "hosting.emitter", "hosting.host_stream", "hosting.runtime_thread", "hosting.signals",
+    "cancelling", "providers.provider", "providers.acp", "providers.registry", "config",
+    "metrics.offer", "sessions.listing", "sessions.transcript", "stored_sessions", "agent_lookup",
+    "readiness", "wire.commands",
 )  # fmt: skip
 
 # fmt: off
@@ -90,22 +90,20 @@ __all__ = [
     "EngineStateEvent", "ErrorEvent", "Escalation", "EventEmitter", "EventStream",
     "EventsLostEvent", "HealthStatus", "HostStream", "LaunchPlan", "Level", "LogSettings",
     "McpServer", "Message", "MetricsKind", "MetricsOffer", "MetricsSettings", "ObservableProgram",
-    "OrphansReapedEvent",
-    "Outcome", "PRICES", "PRICES_AS_OF", "PermissionClosedEvent", "PermissionEvent",
-    "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry", "PlanEvent", "Price",
-    "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType", "QueueEvent", "RateLimit",
-    "Remote", "Restarts", "ResumeRefused", "Retry", "RetryEvent", "Runtime", "RuntimeOptions",
-    "RuntimeThread", "SessionInfoEvent", "SessionListing", "SessionSearch",
-    "SessionTranscript", "SettingsError", "SignIn", "SignedIn", "StallEvent", "StallVerdict",
-    "StateEvent", "StoredMessage", "StoredSession", "SupervisionEvent", "TextEvent",
+    "OrphansReapedEvent", "Outcome", "PRICES", "PRICES_AS_OF", "PermissionClosedEvent",
+    "PermissionEvent", "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry",
+    "PlanEvent", "Price", "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType",
+    "QueueEvent", "RateLimit", "Remote", "Restarts", "ResumeRefused", "Retry", "RetryEvent",
+    "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent", "SessionListing",
+    "SessionSearch", "SessionTranscript", "SettingsError", "SignIn", "SignedIn", "StallEvent",
+    "StallVerdict", "StateEvent", "StoredMessage", "StoredSession", "SupervisionEvent", "TextEvent",
     "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall", "ToolEvent", "ToolPolicy",
-    "ToolStatus", "TreeChange", "TreeHappening",
-    "TreePart", "TreeSnapshot", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
-    "UnrecognisedEvent", "Unsupported", "Unwatchable",
-    "Usage", "WhileBusy", "WireBroken", "__version__",
-    "acp_provider", "config_schema", "find_agent", "find_config", "list_sessions",
-    "observable_programs", "open_avatar",
-    "open_runtime", "ready_agents", "stop_on_signals", "watch_tree",
+    "ToolStatus", "TreeChange", "TreeHappening", "TreePart", "TreeSnapshot", "Turn",
+    "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported",
+    "Unwatchable", "Usage", "WhileBusy", "WireBroken", "__version__", "acp_provider",
+    "config_schema", "find_agent", "find_config", "list_sessions", "observable_programs",
+    "open_avatar", "open_runtime", "provider_named", "read_session", "ready_agents", "see_agent",
+    "stop_on_signals", "watch_tree",
 ]
 # fmt: on
 
