@@ -68,7 +68,7 @@ def facts(wires: Mapping[str, Sequence[Contestant]]) -> list[str]:
     return [
         f"Made by `python -m {' '.join(['bench.compare', *sys.argv[1:]])}` with Python "
         f"{platform.python_version()} on {platform.system()}, {platform.machine()}, "
-        f"{os.cpu_count()} cores, load {os.getloadavg()[2]:.1f} over the last 15 minutes.",
+        f"{os.cpu_count()} cores, load {os.getloadavg()[1]:.1f} over the last 5 minutes.",
         f"Versions: {'; '.join(everybody)}.",
     ]
 

@@ -176,6 +176,8 @@ def _left(results: Results, row: Row, name: str) -> str:
 
 def shown(number: float) -> str:
     """With as many digits as say something."""
+    if 0 < abs(number) < 0.095:
+        return f"{number:.2g}"
     decimals = 2 if abs(number) < 10 else 1 if abs(number) < 100 else 0
     return f"{number:,.{decimals}f}"
 
