@@ -12,7 +12,15 @@ from avatar_actors.chaos.injecting import FaultRecord
 from avatar_actors.chaos.kinds import FaultKind
 from avatar_actors.chaos.ledger import Breach, Breaches
 from avatar_actors.chaos.remains import Remains
-from avatar_actors.chaos.report import ChaosOptions, ChaosReport, KindRow, Promise, Times, Totals
+from avatar_actors.chaos.report import (
+    ChaosOptions,
+    ChaosReport,
+    Growth,
+    KindRow,
+    Promise,
+    Times,
+    Totals,
+)
 from avatar_actors.chaos.samples import Effort, Samples
 from avatar_actors.chaos.schedule import PlannedFault, digest
 from avatar_actors.chaos.slope import Slope, slope
@@ -82,7 +90,7 @@ def judged(seen: Evidence) -> ChaosReport:
     )
 
 
-def promises(seen: Evidence, totals: Totals, growth: Slope) -> tuple[Promise, ...]:
+def promises(seen: Evidence, totals: Totals, growth: Growth) -> tuple[Promise, ...]:
     """What must hold, in the order in which people care."""
     due = {fault.number: fault for fault in seen.faults}
     missed = [fault for fault in seen.faults if not fault.is_landed]
@@ -107,19 +115,34 @@ def promises(seen: Evidence, totals: Totals, growth: Slope) -> tuple[Promise, ..
     )
 
 
-def memory_words(growth: Slope) -> str:
-    """The slope in words."""
-    if growth.value is None or growth.low is None or growth.high is None:
+def memory_words(growth: Growth) -> str:
+    """The slopes in words."""
+    if growth.blocks.value is None:
         return f"not judged: fewer than {_JUDGED_FROM:,} restarts"
-    value, low, high = (each / 1024 for each in (growth.value, growth.low, growth.high))
-    return f"{value:+,.0f} KiB per 1,000 restarts, 95 % between {low:+,.0f} and {high:+,.0f}"
+    parts = (
+        f"{_interval(growth.blocks, 1)} blocks",
+        f"{_interval(growth.heap, 1024)} KiB of heap",
+        f"RSS {_interval(growth.resident, 1024)} KiB, not judged",
+    )
+    return f"per 1,000 restarts: {'; '.join(parts)}"
 
 
-def _memory(samples: Samples) -> Slope:
+def _interval(found: Slope, unit: float) -> str:
+    if found.value is None or found.low is None or found.high is None:
+        return "unknown"
+    value, low, high = (each / unit for each in (found.value, found.low, found.high))
+    return f"{value:+,.0f} ({low:+,.0f} to {high:+,.0f})"
+
+
+def _memory(samples: Samples) -> Growth:
     if not samples.restarts or samples.restarts[-1] < _JUDGED_FROM:
-        return Slope()
+        return Growth()
     thousands = [count / 1000 for count in samples.restarts]
-    return slope(thousands, samples.memory, samples.remembered)
+    return Growth(
+        blocks=slope(thousands, samples.blocks, samples.remembered),
+        heap=slope(thousands, samples.heap, samples.remembered),
+        resident=slope(thousands, samples.memory, samples.remembered),
+    )
 
 
 def _planned(seen: Evidence, kind: FaultKind) -> int:

@@ -214,8 +214,10 @@ def memory_line(report: ChaosReport) -> str:
 def _growth(report: ChaosReport) -> str:
     samples = report.samples
     memory = [each / _MEBIBYTE for each in samples.memory]
+    blocks = [each / 1000 for each in samples.blocks]
     plots = (
-        course("Memory, MiB, by restarts", samples.restarts, memory, "restarts"),
+        course("Memory (RSS), MiB, by restarts", samples.restarts, memory, "restarts"),
+        course("Blocks in use, thousands, by restarts", samples.restarts, blocks, "restarts"),
         course("Descriptors", samples.seconds, samples.descriptors, "s"),
         course("Tasks", samples.seconds, samples.tasks, "s"),
         course("Threads at work", samples.seconds, samples.threads, "s"),

@@ -89,6 +89,22 @@ class Totals(Struct, frozen=True, kw_only=True):
     host_starved: float = 0.0
 
 
+class Growth(Struct, frozen=True, kw_only=True):
+    """Of the host per 1,000 restarts: blocks and bytes in use, and what the system shows (RSS).
+
+    RSS only says how much there ever was at once, so it is told and not judged.
+    """
+
+    blocks: Slope = Slope()
+    heap: Slope = Slope()
+    resident: Slope = Slope()
+
+    @property
+    def is_growth(self) -> bool:
+        """Whether more and more is in use."""
+        return self.blocks.is_growth or self.heap.is_growth
+
+
 class ChaosReport(Struct, frozen=True, kw_only=True):
     """A run. `left_out`: kinds that this provider cannot play; not `is_complete`: interrupted."""
 
@@ -106,7 +122,7 @@ class ChaosReport(Struct, frozen=True, kw_only=True):
     baseline: Histogram
     siblings: Histogram
     samples: Samples
-    memory: Slope
+    memory: Growth
     remains: Remains
     examples: tuple[str, ...]
 

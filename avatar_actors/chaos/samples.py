@@ -10,6 +10,7 @@ from pathlib import Path
 import trio
 from msgspec import Struct
 
+from avatar_actors.chaos.live_memory import blocks, heap
 from avatar_actors.chaos.remains import busy_threads, open_descriptors
 from avatar_actors.chaos.shortage import Shortage
 from avatar_actors.chaos.tally import Tally
@@ -18,7 +19,10 @@ _STATM = Path("/proc/self/statm")
 _SCHEDULER = Path("/proc/thread-self/schedstat")
 _PAGE = 4096
 _EVERY = 1.0
-_COLUMNS = ("seconds", "restarts", "remembered", "memory", "descriptors", "tasks", "threads")
+_COLUMNS = (
+    *("seconds", "restarts", "remembered", "memory", "blocks", "heap"),
+    *("descriptors", "tasks", "threads"),
+)
 
 
 class Effort(Struct, frozen=True):
@@ -41,6 +45,7 @@ def effort() -> Effort:
 class Samples(Struct, frozen=True, kw_only=True):
     """Rows side by side; `memory` in bytes (RSS), `restarts` since the faults began.
 
+    `blocks` and `heap` are what is in use of it, by Python's and by the C library's allocator.
     `remembered`: turns that the avatars' trackers keep, for a late cancel; so many at most.
     """
 
@@ -48,6 +53,8 @@ class Samples(Struct, frozen=True, kw_only=True):
     restarts: list[float]
     remembered: list[float]
     memory: list[float]
+    blocks: list[float]
+    heap: list[float]
     descriptors: list[float]
     tasks: list[float]
     threads: list[float]
@@ -70,6 +77,8 @@ class Sampler:
                 tally.restarts,
                 remembered(),
                 _resident(),
+                blocks(),
+                heap(),
                 open_descriptors(),
                 trio.lowlevel.current_statistics().tasks_living,
                 busy_threads(),

@@ -71,6 +71,8 @@ def evidence(**changes: object) -> Evidence:
             restarts=times,
             remembered=times,
             memory=[7e7] * 30,
+            blocks=[6e5] * 30,
+            heap=[3e7] * 30,
             descriptors=[80.0] * 30,
             tasks=[300.0] * 30,
             threads=[1.0] * 30,
@@ -122,19 +124,23 @@ def test_each_promise_can_be_broken(changes: dict[str, object], name: str) -> No
 
 def test_memory_that_grows_with_restarts_breaks_a_promise() -> None:
     counts = [float(10 * second) for second in range(600)]
-    wavy = [(number * 7919) % 13 * 1e4 for number in range(600)]
+    wavy = [(number * 7919) % 13 * 1e2 for number in range(600)]
     samples = Samples(
         seconds=counts,
         restarts=counts,
         remembered=[256.0] * 600,
-        memory=[7e7 + 1000 * count + wave for count, wave in zip(counts, wavy, strict=True)],
+        memory=counts,
+        blocks=[6e5 + 10 * count + wave for count, wave in zip(counts, wavy, strict=True)],
+        heap=wavy,
         descriptors=counts,
         tasks=counts,
         threads=counts,
     )
     found = report(samples=samples)
     assert [each.name for each in found.promises if not each.is_kept] == ["memory grows"]
-    assert "KiB per 1,000 restarts" in found.promises[-1].words
+    assert found.memory.blocks.is_growth
+    assert not found.memory.heap.is_growth
+    assert "per 1,000 restarts: +9,996 (" in found.promises[-1].words
 
 
 def test_an_interrupted_run_is_not_ok_and_says_why() -> None:
@@ -177,7 +183,7 @@ def test_the_page_is_whole_and_needs_nothing_but_itself() -> None:
     balance = Balance()
     balance.feed(text)
     assert balance.open == []
-    assert balance.tags.count("svg") == 9
+    assert balance.tags.count("svg") == 10
     assert not {"script", "link", "img", "iframe"} & set(balance.tags)
     assert not re.search(r"(src|href)=|url\(|@import", text.replace("&lt;script src=", ""))
 

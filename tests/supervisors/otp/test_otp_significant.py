@@ -267,7 +267,7 @@ async def test_otp_significant_escalation() -> None:
             assert shop.phase is Phase.RUNNING
 
 
-async def test_otp_significant_escalation__who_left_for_a_crash_says_which() -> None:
+async def test_otp_significant_temporary__a_crash_is_the_cause() -> None:
     async with open_supervisor("shop", children=[team_spec(ANY, TEMPORARY)]) as shop:
         team = shop.supervisor("team")
         with watch(shop) as watching:
