@@ -104,14 +104,18 @@ class Ledger:
     def answered(self, turn_id: int, text: str, ended: TurnEndedEvent | None) -> None:
         """What the caller had: the pieces it was handed, and the outcome, which must be there.
 
-        Who was cancelled read only some of the pieces. An end without a number is the caller's own:
-        the avatar had gone.
+        An end without a number is the caller's own: the avatar had gone.
         """
+        self.left(turn_id, text, ended)
+        if ended is not None and ended.seq and len(ended.text) > len(text):
+            words = f"turn {turn_id}: pieces {text[-80:]!r}, in its end {ended.text[-80:]!r}"
+            self._add(Breach.EVENT_LOST, words)
+
+    def left(self, turn_id: int, text: str, ended: TurnEndedEvent | None) -> None:
+        """The same of a caller that left on the way, and so was handed only the first pieces."""
         if ended is None:
             self._add(Breach.PROMPT_LOST, f"turn {turn_id} has no outcome")
-        elif ended.outcome is Outcome.CANCELLED and ended.text.startswith(text):
-            return
-        elif ended.text != text and ended.seq:
+        elif ended.seq and not ended.text.startswith(text):
             words = f"turn {turn_id}: pieces {text[-80:]!r}, in its end {ended.text[-80:]!r}"
             self._add(Breach.EVENT_LOST, words)
 

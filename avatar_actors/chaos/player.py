@@ -123,7 +123,7 @@ class Player:
 
     async def _look_after(self, replace: Callable[[], Awaitable[None]]) -> None:
         """Nobody is up: by a fault, which will send another, or because it gave up."""
-        if self._place.avatar().is_down and not self.is_hit:
+        if self._place.avatar().is_down and not self.is_hit and not self._is_over:
             self._place.tally.given_up += 1
             await replace()
         await trio.sleep(_AGAIN)
@@ -137,7 +137,7 @@ class Player:
         place.ledger.asked(turn.turn_id, question)
         texts: list[str] = []
         is_handed_in = False
-        with trio.move_on_after(PATIENCE), self._callable(), suppress(AvatarDown):
+        with trio.move_on_after(PATIENCE), self._callable() as scope, suppress(AvatarDown):
             async with turn:
                 is_handed_in = True
                 await _hear_out(turn, question, texts)
@@ -145,7 +145,8 @@ class Player:
         if not is_handed_in:
             self.prompts.refused += 1
             return answer
-        place.ledger.answered(turn.turn_id, answer.text, turn.ended)
+        judge = place.ledger.left if scope.cancel_called else place.ledger.answered
+        judge(turn.turn_id, answer.text, turn.ended)
         if turn.ended is None:
             self.prompts.lost += 1
             return answer
@@ -156,12 +157,12 @@ class Player:
         return answer
 
     @contextmanager
-    def _callable(self) -> Generator[None]:
+    def _callable(self) -> Generator[trio.CancelScope]:
         """What happens inside can be cancelled by who has `call`."""
         with trio.CancelScope() as scope:
             self.call = scope
             try:
-                yield
+                yield scope
             finally:
                 self.call = None
 

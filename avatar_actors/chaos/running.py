@@ -118,6 +118,8 @@ class _Run:
     def interrupt(self) -> None:
         """No more faults: end in order, and report what there is."""
         self.is_complete = False
+        for stage in self._stages:
+            stage.player.finish()
         self._scope.cancel()
 
     async def go(self) -> Evidence:

@@ -110,6 +110,16 @@ def test_who_asked_must_get_an_outcome_and_the_same_text() -> None:
     assert breaches.counts == {Breach.EVENT_LOST: 1, Breach.PROMPT_LOST: 1}
 
 
+def test_who_left_had_the_beginning_and_gets_an_outcome_too() -> None:
+    breaches = Breaches()
+    ledger = Ledger("a1", breaches)
+    ledger.left(1, "te", TurnEndedEvent(seq=5, text="text"))
+    assert breaches.total == 0
+    ledger.left(1, "xt", TurnEndedEvent(seq=5, text="text"))
+    ledger.left(1, "te", None)
+    assert breaches.counts == {Breach.EVENT_LOST: 1, Breach.PROMPT_LOST: 1}
+
+
 def test_a_model_may_say_what_it_likes_but_nothing_of_others() -> None:
     free = Question(avatar="a1", number=7, prompt="", is_exact=False)
     assert judged(turn("Certainly! <a1.7.0>"), free) == {}
