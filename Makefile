@@ -55,6 +55,7 @@ bench: .venv/dev ## measure against plain trio, asyncio, pykka and the ACP SDK
 	@$(RUN) bench.supervision
 	@$(RUN) bench.throughput
 	@$(RUN) bench.crossing
+	@$(RUN) bench.startup
 	@$(RUN) bench.recovery
 	@$(RUN) bench.interrupt
 	@$(RUN) bench.scale
