@@ -38,11 +38,20 @@ def main(program: str, about: str, parts: Sequence[Part]) -> NoReturn:
     show = _print_json if options.json else _print_table
     try:
         missed = show(chosen, scale)
-    except KeyboardInterrupt:
+    except BaseException as error:
+        if not _is_ctrl_c(error):
+            raise
         # trio has unwound what was running, so no agent is left.
         print("\ninterrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
     sys.exit(1 if missed else 0)
+
+
+def _is_ctrl_c(error: BaseException) -> bool:
+    """Whether it is that, also in a nursery's group, with what else broke by it."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.subgroup(KeyboardInterrupt) is not None
+    return isinstance(error, KeyboardInterrupt)
 
 
 def _print_json(parts: Sequence[Part], scale: Scale) -> list[str]:
