@@ -49,9 +49,8 @@ def main(program: str, about: str, parts: Sequence[Part]) -> NoReturn:
 
 def _is_ctrl_c(error: BaseException) -> bool:
     """Whether it is that, also in a nursery's group, with what else broke by it."""
-    if isinstance(error, BaseExceptionGroup):
-        return error.subgroup(KeyboardInterrupt) is not None
-    return isinstance(error, KeyboardInterrupt)
+    group = BaseExceptionGroup("", [error])
+    return group.subgroup(KeyboardInterrupt) is not None
 
 
 def _print_json(parts: Sequence[Part], scale: Scale) -> list[str]:

@@ -99,6 +99,7 @@ def test_table_has_a_row_per_figure_and_a_verdict() -> None:
     assert max(map(len, lines)) <= 100
 
 
+@for_conformance
 @PROGRAMS
 def test_help_says_what_each_part_is(program: str) -> None:
     done = run(program, "--help")

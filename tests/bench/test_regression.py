@@ -16,6 +16,7 @@ from bench.regression import (
     sentence,
     write_ratios,
 )
+from tests.thorough import for_conformance
 
 KNOWN = {"a : b": Ratio(0.5, 1.4)}
 
@@ -61,6 +62,7 @@ def test_planted_slowdown_fails_in_every_try_and_is_told(
     assert capsys.readouterr().out.splitlines()[0].endswith("WORSE")
 
 
+@for_conformance
 def test_slowdown_of_the_work_itself_is_seen_in_its_ratio() -> None:
     usual = ratio(lambda n: 5.0 * n, lambda n: 10.0 * n, 4)
     slowed = ratio(lambda n: 10.0 * n, lambda n: 10.0 * n, 4)

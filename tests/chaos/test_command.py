@@ -55,6 +55,7 @@ def test_an_agent_that_is_not_there_is_one_line(
     assert "'no-such-agent' was not found" in said.err.splitlines()[-1]
 
 
+@for_conformance
 def test_ctrl_c_leaves_a_partial_report_and_nobody(tmp_path: Path) -> None:
     file, html = tmp_path / "report.json", tmp_path / "report.html"
     options = ("--avatars", "2", "--seconds", "120", "--every", "0.3", "--seed", "5")

@@ -9,6 +9,7 @@ from avatar_actors import AvatarEvent, Outcome, TextEvent, TurnEndedEvent
 from avatar_actors.chaos import Cast, ChaosOptions, ChaosReport, FaultKind, Progress, run_chaos
 from avatar_actors.chaos.running import as_it_is
 from avatar_actors.chaos.witness import Tap
+from tests.thorough import for_conformance
 
 # The second question that this seed asks is one that the host cancels.
 SMALL = ChaosOptions(
@@ -25,6 +26,7 @@ def broken(report: ChaosReport) -> dict[str, int]:
     return {each.name: each.found for each in report.promises if not each.is_kept}
 
 
+@for_conformance
 async def test_the_same_seed_twice_gives_the_same_schedule_and_the_same_verdicts() -> None:
     first, second = await run(), await run()
     assert (first.digest, first.schedule) == (second.digest, second.schedule)
@@ -69,6 +71,7 @@ async def test_one_event_that_is_delivered_after_a_cancel_is_found() -> None:
     assert found == {"events after cancel": 1}
 
 
+@for_conformance
 async def test_a_process_and_a_zombie_that_are_left_are_found() -> None:
     left: list[subprocess.Popen[bytes]] = []
 

@@ -56,10 +56,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` has all by WebSocket and turns by HTTP; `make conformance` has all by both."""
+    """`make test` has all by WebSocket and one turn by HTTP; `make conformance` the rest."""
     for item in items:
         is_here = Path(__file__).parent in item.path.parents
-        if is_here and "http" in item.name and item.path.name != "test_turns.py":
+        if is_here and "http" in item.name and "test_text_thoughts" not in item.name:
             item.add_marker(for_conformance)
 
 
