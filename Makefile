@@ -10,6 +10,8 @@ RUN := .venv/bin/python -m
 INSTALL := $(RUN) pip install --quiet --no-deps
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start thousands of processes: each would compile the package anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test conformance agents test-agents agents-latest lint types coverage bench compare \
 	bench-check bench-ratios lock clean

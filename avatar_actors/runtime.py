@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -181,7 +181,7 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     # Restarted with empty books it would lie; without it no prompt is let through.
     keep = ChildSpec("treasurer", keeping, restart=Restart.TEMPORARY)
     most = options.get("max_avatars")
-    with _scratch() as scratch:
+    with open_scratch() as scratch:
         async with (
             open_observers(options, scratch) as observers,
             open_supervisor(
@@ -213,18 +213,11 @@ async def open_avatar(
         yield await runtime.start(provider, name, **options)
 
 
-@contextmanager
-def _scratch() -> Generator[Path]:
-    """The private directory; a place that is not safely ours is the host's to mend."""
-    with ExitStack() as stack:
-        try:
-            place = stack.enter_context(open_scratch())
-        except ScratchRefused as error:
-            raise SettingsError(str(error)) from error
-        yield place
-
-
 def _sweep() -> None:
+    """What dead hosts left; a place for private files that is not safely ours is a setting."""
     sweep_dead_hosts()
-    sweep_scratch()
+    try:
+        sweep_scratch()
+    except ScratchRefused as error:
+        raise SettingsError(str(error)) from error
     sweep_short_place()

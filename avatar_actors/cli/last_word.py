@@ -30,13 +30,14 @@ def last_word(ended: TurnEndedEvent) -> str:
 
 def _named(outcome: Outcome, reason: str) -> str:
     word = "interrupted" if outcome is Outcome.CANCELLED else outcome.value.replace("_", " ")
-    return f"{word}: {reason}" if reason else word
+    return f"{word}: {reason}" if reason not in {"", word} else word
 
 
 def _advice(ended: TurnEndedEvent) -> str:
     if ended.outcome is Outcome.CRASHED and ended.can_retry:
         return "; nothing had been done yet: send it again"
     if ended.outcome is Outcome.CRASHED and ended.unknown_tools:
-        tools = ", ".join(ended.unknown_tools)
+        names = {call.tool_id: plain(call.tool_name) for call in ended.tool_calls}
+        tools = ", ".join(names.get(tool, tool) for tool in ended.unknown_tools)
         return f"; look at what its tools have done ({tools}), then go on with: --continue"
     return ADVICE.get(ended.outcome, "")

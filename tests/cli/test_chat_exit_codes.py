@@ -36,7 +36,7 @@ ENDS = (
         "crashed with a tool",
         (script({"tool": "Bash", "id": "deploy", "leave": True}, {"kill": 9}),),
         1,
-        ("crashed", "deploy", "--continue"),
+        ("crashed", "(Bash)", "--continue"),
         is_brief=False,
     ),
     End(
