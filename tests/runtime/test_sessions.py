@@ -21,7 +21,7 @@ from avatar_actors.providers.embedded import embedded_provider
 from tests.runtime.home import Home, script, until
 from tests.thorough import for_conformance
 
-FORKING = ["acp", "claude"]
+FORKING = ["acp", pytest.param("claude", marks=for_conformance)]
 DIALECTS = [*FORKING, pytest.param("gemini", marks=for_conformance)]
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
