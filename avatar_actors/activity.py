@@ -17,7 +17,7 @@ from avatar_actors.events import (
 from avatar_actors.types import ActivityStatus, EngineState, ToolStatus
 
 _TAIL = 4000
-# Finished activities are remembered for a while, so that a late cancel gets a true answer.
+# How so many activities ended is remembered, so that a late cancel gets a true answer.
 _REMEMBERED = 256
 
 _STATUS = {
@@ -45,7 +45,7 @@ class Activities:
         self._questions: set[str] = set()
         self._group = ""
         self._is_broken = False
-        self._over: dict[str, ActivityEvent] = {}
+        self._over: dict[str, ActivityStatus] = {}
 
     @property
     def waits_for_host(self) -> bool:
@@ -53,8 +53,10 @@ class Activities:
         return bool(self._questions)
 
     def find(self, activity_id: str) -> ActivityEvent | None:
-        """One that runs, or ran not long ago."""
-        return self.open.get(activity_id) or self._over.get(activity_id)
+        """One that runs; of one that ran not long ago there is only how it ended."""
+        status = self._over.get(activity_id)
+        ended = ActivityEvent(activity_id=activity_id, status=status) if status else None
+        return self.open.get(activity_id) or ended
 
     def begin_turn(self, turn_id: int, name: str, now: float) -> list[AvatarEvent]:
         """The root of what the turn does."""
@@ -171,7 +173,7 @@ class Activities:
             activity, status=status, completed_at=now, is_cancellable=False
         )
         self.open.pop(closed.activity_id, None)
-        self._over[closed.activity_id] = closed
+        self._over[closed.activity_id] = status
         while len(self._over) > _REMEMBERED:
             del self._over[next(iter(self._over))]
         return closed

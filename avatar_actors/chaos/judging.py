@@ -139,9 +139,9 @@ def _memory(samples: Samples) -> Growth:
         return Growth()
     thousands = [count / 1000 for count in samples.restarts]
     return Growth(
-        blocks=slope(thousands, samples.blocks, samples.remembered),
-        heap=slope(thousands, samples.heap, samples.remembered),
-        resident=slope(thousands, samples.memory, samples.remembered),
+        blocks=slope(thousands, samples.blocks),
+        heap=slope(thousands, samples.heap),
+        resident=slope(thousands, samples.memory),
     )
 
 

@@ -114,7 +114,7 @@ class Ledger:
     def left(self, turn_id: int, text: str, ended: TurnEndedEvent | None) -> None:
         """The same of a caller that left on the way, and so was handed only the first pieces."""
         if ended is None:
-            self._add(Breach.PROMPT_LOST, f"turn {turn_id} has no outcome")
+            self._add(Breach.PROMPT_LOST, f"turn {turn_id} had no outcome in time")
         elif ended.seq and not ended.text.startswith(text):
             words = f"turn {turn_id}: pieces {text[-80:]!r}, in its end {ended.text[-80:]!r}"
             self._add(Breach.EVENT_LOST, words)

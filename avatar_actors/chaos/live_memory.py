@@ -1,11 +1,15 @@
-"""What this program holds of memory now: not what it ever had, which the system shows as RSS."""
+"""What this program holds of memory now: not what it ever had at once."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import ClassVar
+
+_STATM = Path("/proc/self/statm")
+_PAGE = 4096
 
 
 class _MallInfo(ctypes.Structure):
@@ -20,7 +24,7 @@ class _MallInfo(ctypes.Structure):
     ]
 
 
-def _found() -> Callable[[], _MallInfo] | None:
+def _heap_teller() -> Callable[[], _MallInfo] | None:
     try:
         function = ctypes.CDLL(None).mallinfo2
     except (OSError, AttributeError):  # another C library, or an older glibc
@@ -29,7 +33,14 @@ def _found() -> Callable[[], _MallInfo] | None:
     return function
 
 
-_MALLINFO = _found()
+def _trimmer() -> Callable[[int], int]:
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError):  # another C library
+        return lambda pad: pad
+
+
+_MALLINFO, _TRIM = _heap_teller(), _trimmer()
 
 
 def blocks() -> int:
@@ -43,3 +54,13 @@ def heap() -> int:
         return 0
     info = _MALLINFO()
     return int(info.uordblks + info.hblkhd)
+
+
+def resident() -> int:
+    """Bytes that the system counts for this program (RSS), after what is free was given back.
+
+    The C library keeps what is freed, so without that it would be the most there ever was at once.
+    Python gives back what it can by itself, in arenas: one object that lives on keeps a whole one.
+    """
+    _TRIM(0)
+    return int(_STATM.read_text("ascii").split()[1]) * _PAGE

@@ -30,6 +30,13 @@ class Answer(Struct, frozen=True, kw_only=True):
     ended: TurnEndedEvent | None
 
 
+class _Answered(Struct, frozen=True):
+    """When; the texts of floods would fill the memory that is measured."""
+
+    sent: float
+    done: float
+
+
 class _Special:
     """A fault's own question, and its answer once there is one."""
 
@@ -53,13 +60,12 @@ class Place(Struct, frozen=True, kw_only=True):
 class Player:
     """Asks all the time; a fault may have its own question asked next.
 
-    `turns` are those of the present avatar. `hits` counts the faults on this place, `is_hit`: one
-    is being dealt with. `call` is the scope of the present question, for a host that leaves it.
+    `hits` counts the faults on this place, `is_hit`: one is being dealt with. `call` is the scope
+    of the present question, for a host that leaves it.
     """
 
     def __init__(self, place: Place) -> None:
         self.prompts = Prompts()
-        self.turns = 0
         self.hits = 0
         self.is_hit = False
         self.call: trio.CancelScope | None = None
@@ -67,7 +73,7 @@ class Player:
         self._special: deque[_Special] = deque()
         self._is_over = False
         self._poke = trio.Event()
-        self._answers: deque[Answer] = deque(maxlen=_REMEMBERED)
+        self._answered: deque[_Answered] = deque(maxlen=_REMEMBERED)
         self._news = trio.Event()
 
     async def play(self, replace: Callable[[], Awaitable[None]]) -> None:
@@ -113,7 +119,7 @@ class Player:
     async def answered_since(self, moment: float) -> float:
         """When a question was answered that was asked after the moment."""
         while True:
-            for answer in self._answers:
+            for answer in self._answered:
                 if answer.sent >= moment:
                     return answer.done
             self.poke()
@@ -133,21 +139,25 @@ class Player:
         was_hit = self.is_hit
         turn = place.avatar().turn(question.prompt, timeout=question.timeout)
         self.prompts.sent += 1
-        self.turns = turn.turn_id
         place.ledger.asked(turn.turn_id, question)
         texts: list[str] = []
         is_handed_in = False
-        with trio.move_on_after(PATIENCE), self._callable() as scope, suppress(AvatarDown):
+        with (
+            trio.move_on_after(PATIENCE) as patience,
+            self._callable() as scope,
+            suppress(AvatarDown),
+        ):
             async with turn:
                 is_handed_in = True
                 await _hear_out(turn, question, texts)
         answer = Answer(sent=sent, done=time.monotonic(), text="".join(texts), ended=turn.ended)
-        if not is_handed_in:
+        is_late = patience.cancel_called
+        if not is_handed_in and not is_late:
             self.prompts.refused += 1
             return answer
         judge = place.ledger.left if scope.cancel_called else place.ledger.answered
-        judge(turn.turn_id, answer.text, turn.ended)
-        if turn.ended is None:
+        judge(turn.turn_id, answer.text, None if is_late else turn.ended)
+        if turn.ended is None or is_late:
             self.prompts.lost += 1
             return answer
         self.prompts.add(turn.ended.outcome)
@@ -168,7 +178,7 @@ class Player:
 
     def _remember(self, answer: Answer, ended: TurnEndedEvent) -> None:
         if ended.outcome is Outcome.COMPLETED:
-            self._answers.append(answer)
+            self._answered.append(_Answered(answer.sent, answer.done))
             self._news.set()
             self._news = trio.Event()
 
@@ -182,10 +192,12 @@ class Player:
 
 
 async def _hear_out(turn: Turn, question: Question, texts: list[str]) -> None:
-    pieces = 0
+    """To the end; on its way the host may interrupt it, once."""
+    pieces, last = 0, question.cancel_after
     async for event in turn:
         if isinstance(event, TextEvent):
             texts.append(event.text)
             pieces += len(TOKEN.findall(event.text))
-            if question.cancel_after is not None and pieces >= question.cancel_after:
+            if last is not None and pieces >= last:
+                last = None
                 await turn.interrupt()

@@ -48,8 +48,6 @@ _GENTLE = 2.0
 _AT_ONCE = 8
 # Little is remembered, so that what is remembered is soon as much as it will ever be.
 _HISTORY = 20
-# Turns that an avatar's tracker keeps: what they take grows for minutes, and then no more.
-_KEPT = 256
 _TELL_EVERY = 0.25
 
 
@@ -207,16 +205,13 @@ class _Run:
     async def _inject_all(self, records: IO[bytes]) -> None:
         """Each at its time, side by side; and until the last has been dealt with."""
         async with trio.open_nursery() as sampling:
-            sampling.start_soon(self._sampler.run, self._tally, self._shortage, self._remembered)
+            sampling.start_soon(self._sampler.run, self._tally, self._shortage)
             async with trio.open_nursery() as nursery:
                 for fault in self._faults:
                     await self._until(fault.at)
                     nursery.start_soon(self._inject, fault, records)
                 await self._until(self._options.seconds)
             sampling.cancel_scope.cancel()
-
-    def _remembered(self) -> int:
-        return sum(min(stage.player.turns, _KEPT) for stage in self._stages)
 
     async def _until(self, seconds: float) -> None:
         await trio.sleep(max(0.0, self._began + seconds - time.monotonic()))

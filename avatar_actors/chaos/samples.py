@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable
 from pathlib import Path
 
 import trio
 from msgspec import Struct
 
-from avatar_actors.chaos.live_memory import blocks, heap
+from avatar_actors.chaos.live_memory import blocks, heap, resident
 from avatar_actors.chaos.remains import busy_threads, open_descriptors
 from avatar_actors.chaos.shortage import Shortage
 from avatar_actors.chaos.tally import Tally
 
-_STATM = Path("/proc/self/statm")
 _SCHEDULER = Path("/proc/thread-self/schedstat")
-_PAGE = 4096
 _EVERY = 1.0
 _COLUMNS = (
-    *("seconds", "restarts", "remembered", "memory", "blocks", "heap"),
+    *("seconds", "restarts", "memory", "blocks", "heap"),
     *("descriptors", "tasks", "threads"),
 )
 
@@ -46,12 +43,10 @@ class Samples(Struct, frozen=True, kw_only=True):
     """Rows side by side; `memory` in bytes (RSS), `restarts` since the faults began.
 
     `blocks` and `heap` are what is in use of it, by Python's and by the C library's allocator.
-    `remembered`: turns that the avatars' trackers keep, for a late cancel; so many at most.
     """
 
     seconds: list[float]
     restarts: list[float]
-    remembered: list[float]
     memory: list[float]
     blocks: list[float]
     heap: list[float]
@@ -67,7 +62,7 @@ class Sampler:
         self._columns = {name: array("d", bytes(8 * (int(seconds) + 64))) for name in _COLUMNS}
         self._count = 0
 
-    async def run(self, tally: Tally, shortage: Shortage, remembered: Callable[[], int]) -> None:
+    async def run(self, tally: Tally, shortage: Shortage) -> None:
         """Until cancelled."""
         began = time.monotonic()
         while self._count < len(self._columns["seconds"]):
@@ -75,8 +70,7 @@ class Sampler:
             row = (
                 time.monotonic() - began,
                 tally.restarts,
-                remembered(),
-                _resident(),
+                resident(),
                 blocks(),
                 heap(),
                 open_descriptors(),
@@ -92,7 +86,3 @@ class Sampler:
         """All rows."""
         rows = {name: list(column[: self._count]) for name, column in self._columns.items()}
         return Samples(**rows)
-
-
-def _resident() -> int:
-    return int(_STATM.read_text("ascii").split()[1]) * _PAGE

@@ -13,8 +13,8 @@ from msgspec import Struct
 _WARM_UP = 0.5
 _WINDOWS = 24
 _FEWEST = 8
-# Mean, slope, and what is given.
-_FITTED = 3
+# Mean and slope.
+_FITTED = 2
 _NOTHING = 1e-12
 
 
@@ -31,17 +31,15 @@ class Slope(Struct, frozen=True):
         return self.low is not None and self.low > 0
 
 
-def slope(xs: Sequence[float], ys: Sequence[float], given: Sequence[float]) -> Slope:
-    """Of y by x in the later part, beyond what `given` explains of both.
+def slope(xs: Sequence[float], ys: Sequence[float]) -> Slope:
+    """Of y by x in the later part.
 
     It goes by the medians of windows. Samples that follow each other are alike, which makes a plain
     interval far too narrow: it is widened as for as many independent samples as the lag-one
     correlation of the residuals leaves.
     """
     first = int(len(xs) * _WARM_UP)
-    given = _windows(given[first:])
-    across = _beyond(_windows(xs[first:]), given)
-    up = _beyond(_windows(ys[first:]), given)
+    across, up = _about_mean(_windows(xs[first:])), _about_mean(_windows(ys[first:]))
     count, spread = len(across), sum(x * x for x in across)
     if count < _FEWEST or spread <= _NOTHING:
         return Slope()
@@ -60,15 +58,9 @@ def _windows(numbers: Sequence[float]) -> list[float]:
     return [median(numbers[s : s + size]) for s in range(0, len(numbers) - size + 1, size)]
 
 
-def _beyond(numbers: Sequence[float], given: Sequence[float]) -> list[float]:
-    """What is left of the numbers once their mean, and a line by `given`, are taken away."""
-    if not numbers:
-        return []
-    mean, middle = fmean(numbers), fmean(given)
-    spread = sum((each - middle) ** 2 for each in given)
-    pairs = list(zip(numbers, given, strict=True))
-    share = sum((n - mean) * (g - middle) for n, g in pairs) / spread if spread else 0.0
-    return [n - mean - share * (g - middle) for n, g in pairs]
+def _about_mean(numbers: Sequence[float]) -> list[float]:
+    mean = fmean(numbers) if numbers else 0.0
+    return [number - mean for number in numbers]
 
 
 def _correlation(residuals: Sequence[float]) -> float:

@@ -69,7 +69,6 @@ def evidence(**changes: object) -> Evidence:
         samples=Samples(
             seconds=times,
             restarts=times,
-            remembered=times,
             memory=[7e7] * 30,
             blocks=[6e5] * 30,
             heap=[3e7] * 30,
@@ -128,7 +127,6 @@ def test_memory_that_grows_with_restarts_breaks_a_promise() -> None:
     samples = Samples(
         seconds=counts,
         restarts=counts,
-        remembered=[256.0] * 600,
         memory=counts,
         blocks=[6e5 + 10 * count + wave for count, wave in zip(counts, wavy, strict=True)],
         heap=wavy,
