@@ -122,7 +122,7 @@ def memory_words(growth: Growth) -> str:
     parts = (
         f"{_interval(growth.blocks, 1)} blocks",
         f"{_interval(growth.heap, 1024)} KiB of heap",
-        f"RSS {_interval(growth.resident, 1024)} KiB, not judged",
+        f"{_interval(growth.resident, 1024)} KiB of RSS",
     )
     return f"per 1,000 restarts: {'; '.join(parts)}"
 

@@ -90,10 +90,7 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 
 class Growth(Struct, frozen=True, kw_only=True):
-    """Of the host per 1,000 restarts: blocks and bytes in use, and what the system shows (RSS).
-
-    RSS only says how much there ever was at once, so it is told and not judged.
-    """
+    """Of the host per 1,000 restarts: blocks and bytes in use, and what the system shows (RSS)."""
 
     blocks: Slope = Slope()
     heap: Slope = Slope()
@@ -101,8 +98,8 @@ class Growth(Struct, frozen=True, kw_only=True):
 
     @property
     def is_growth(self) -> bool:
-        """Whether more and more is in use."""
-        return self.blocks.is_growth or self.heap.is_growth
+        """Whether any of them grows."""
+        return any(each.is_growth for each in (self.blocks, self.heap, self.resident))
 
 
 class ChaosReport(Struct, frozen=True, kw_only=True):

@@ -21,10 +21,12 @@ from avatar_actors.chaos import (
     verdict,
 )
 from avatar_actors.chaos.injecting import FaultRecord
-from avatar_actors.chaos.judging import Evidence, judged
+from avatar_actors.chaos.judging import Evidence, judged, memory_words
 from avatar_actors.chaos.ledger import Breach, Breaches
 from avatar_actors.chaos.remains import Remains
+from avatar_actors.chaos.report import Growth
 from avatar_actors.chaos.samples import Effort, Samples
+from avatar_actors.chaos.slope import Slope
 from avatar_actors.chaos.tally import Prompts, Tally
 
 OPTIONS = ChaosOptions(avatars=4, seconds=30.0, every=0.2)
@@ -121,24 +123,26 @@ def test_each_promise_can_be_broken(changes: dict[str, object], name: str) -> No
     assert name in verdict(found)
 
 
-def test_memory_that_grows_with_restarts_breaks_a_promise() -> None:
+@pytest.mark.parametrize("grown", ["memory", "blocks", "heap"])
+def test_memory_that_grows_with_restarts_breaks_a_promise(grown: str) -> None:
     counts = [float(10 * second) for second in range(600)]
-    wavy = [(number * 7919) % 13 * 1e2 for number in range(600)]
-    samples = Samples(
-        seconds=counts,
-        restarts=counts,
-        memory=counts,
-        blocks=[6e5 + 10 * count + wave for count, wave in zip(counts, wavy, strict=True)],
-        heap=wavy,
-        descriptors=counts,
-        tasks=counts,
-        threads=counts,
-    )
-    found = report(samples=samples)
+    wavy = [1e6 + (number * 7919) % 13 * 1e2 for number in range(600)]
+    growing = [10 * count + wave for count, wave in zip(counts, wavy, strict=True)]
+    columns = dict.fromkeys(Samples.__struct_fields__, wavy)
+    found = report(samples=Samples(**{**columns, "restarts": counts, grown: growing}))
     assert [each.name for each in found.promises if not each.is_kept] == ["memory grows"]
-    assert found.memory.blocks.is_growth
-    assert not found.memory.heap.is_growth
-    assert "per 1,000 restarts: +9,996 (" in found.promises[-1].words
+    slopes = {"memory": found.memory.resident, "blocks": found.memory.blocks}
+    slopes["heap"] = found.memory.heap
+    assert [name for name, slope in slopes.items() if slope.is_growth] == [grown]
+
+
+def test_the_slopes_are_told_with_their_intervals() -> None:
+    thousand = Slope(1024.0, -1024.0, 3072.0)
+    words = memory_words(Growth(blocks=thousand, heap=thousand, resident=thousand))
+    assert words == (
+        "per 1,000 restarts: +1,024 (-1,024 to +3,072) blocks; +1 (-1 to +3) KiB of heap; "
+        "+1 (-1 to +3) KiB of RSS"
+    )
 
 
 def test_an_interrupted_run_is_not_ok_and_says_why() -> None:
