@@ -12,7 +12,7 @@ from avatar_actors.chaos.report import (
     report_to_json,
 )
 from avatar_actors.chaos.running import run_chaos
-from avatar_actors.chaos.schedule import PlannedFault, digest
+from avatar_actors.chaos.schedule import FaultOrder, PlannedFault, digest
 from avatar_actors.chaos.summary import text_summary
 from avatar_actors.chaos.wording import duration, share, verdict
 
@@ -21,6 +21,7 @@ __all__ = [
     "ChaosOptions",
     "ChaosReport",
     "FaultKind",
+    "FaultOrder",
     "KINDS",
     "PlannedFault",
     "Progress",

@@ -39,6 +39,7 @@ def plan_of(options: ChaosOptions, cast: Cast) -> tuple[PlannedFault, ...]:
         every=options.every,
         avatars=options.avatars,
         kinds=possible(options.kinds, cast.needs),
+        order=options.order,
     )
     return schedule(wish)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from avatar_actors.chaos.histogram import percentile
 from avatar_actors.chaos.injecting import FaultRecord
@@ -24,11 +25,21 @@ from avatar_actors.chaos.report import (
 from avatar_actors.chaos.samples import Effort, Samples
 from avatar_actors.chaos.schedule import PlannedFault, digest
 from avatar_actors.chaos.slope import Slope, slope
+from avatar_actors.chaos.survey import Alone
 from avatar_actors.chaos.tally import Prompts, Tally
 
 # Fewer restarts say nothing about what one of them leaves in memory.
 _JUDGED_FROM = 1000
 _EXAMPLES = 50
+# How each of what can be left is called in the promises.
+_LEFT = {
+    "orphans": "orphans",
+    "zombies": "zombies",
+    "descriptors left": "descriptors",
+    "tasks left": "tasks",
+    "threads left": "threads",
+    "directories left": "directories",
+}
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -47,6 +58,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     effort: Effort
     samples: Samples
     remains: Remains
+    alone: dict[FaultKind, Alone] = {}
     seconds: float
     is_complete: bool
 
@@ -97,22 +109,32 @@ def promises(seen: Evidence, totals: Totals, growth: Growth) -> tuple[Promise, .
     ill = [fault for fault in seen.faults if fault.is_landed and fault.recovery is None]
     untried = len(seen.schedule) - len(due) if seen.is_complete else 0
     lost = totals.prompts.lost
-    left = seen.remains
     found = {**totals.breaches, Breach.PROMPT_LOST.value: lost}
     return (
         *(Promise(name=name, found=count) for name, count in found.items()),
         Promise(name="faults not landed", found=len(missed) + untried, words=_list(missed)),
         Promise(name="faults not recovered from", found=len(ill), words=_list(ill)),
-        Promise(name="siblings disturbed", found=totals.disturbed),
+        Promise(
+            name="siblings disturbed",
+            found=totals.disturbed,
+            words=_kinds({kind: each.disturbed for kind, each in seen.alone.items()}),
+        ),
         Promise(name="avatars given up", found=totals.given_up),
-        Promise(name="orphans", found=left.orphans),
-        Promise(name="zombies", found=left.zombies),
-        Promise(name="descriptors left", found=left.descriptors),
-        Promise(name="tasks left", found=left.tasks),
-        Promise(name="threads left", found=left.threads),
-        Promise(name="directories left", found=left.directories),
+        *(_left(seen, name, what) for name, what in _LEFT.items()),
         Promise(name="memory grows", found=int(growth.is_growth), words=memory_words(growth)),
     )
+
+
+def _left(seen: Evidence, name: str, what: str) -> Promise:
+    """By the end, or by the end of a slice; what a slice left may still be there at the end."""
+    slices = {kind: asdict(each.left)[what] for kind, each in seen.alone.items()}
+    found = max(asdict(seen.remains)[what], sum(slices.values()))
+    return Promise(name=name, found=found, words=_kinds(slices))
+
+
+def _kinds(counts: dict[FaultKind, int]) -> str:
+    """Whose it was, where the kinds came one after the other."""
+    return "; ".join(f"{kind.value}: {count:,}" for kind, count in counts.items() if count)
 
 
 def memory_words(growth: Growth) -> str:
@@ -164,6 +186,7 @@ def _row(seen: Evidence, kind: FaultKind, time: float) -> KindRow:
         availability=_share_left(sum(fault.down for fault in landed), time),
         prompts=sum((fault.prompts for fault in faults), Prompts()),
         breaches=sum(fault.breaches for fault in faults),
+        alone=seen.alone.get(kind),
     )
 
 

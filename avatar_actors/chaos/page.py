@@ -10,9 +10,12 @@ from avatar_actors.chaos.kinds import KINDS
 from avatar_actors.chaos.plots import compared, course, durations, timeline
 from avatar_actors.chaos.report import ChaosReport, KindRow
 from avatar_actors.chaos.wording import (
+    alone_words,
     command,
     duration,
     effort_line,
+    is_by_kind,
+    left_words,
     share,
     sibling_ratio,
     triple,
@@ -69,6 +72,9 @@ def html_page(report: ChaosReport) -> str:
             _cards(report),
             _section("Promises", "What must hold, whatever happens.", _promises(report)),
             _section("Faults by kind", _KIND_WORDS, _kinds(report)),
+            _section("Each kind by itself", _ALONE_WORDS, _alone(report))
+            if is_by_kind(report)
+            else "",
             _section("Prompts to the avatars that were hit", _PROMPT_WORDS, _prompts(report)),
             _section("Faults and recoveries", _TIME_WORDS, _wide("timeline", timeline(report))),
             _section("How long it took", "Logarithmic scales.", _times(report)),
@@ -89,6 +95,11 @@ _KIND_WORDS: Final = (
     "Times are p50 / p99 / longest, from the moment the fault landed. Detect: until the host could "
     "know. Restart: until the next session was ready. Recovery: until a prompt that was sent "
     "afterwards had its answer. Availability: of all avatars' time, what was not lost to this kind."
+)
+_ALONE_WORDS: Final = (
+    "The kinds came one after the other, each in a slice of the time to itself; after it all came "
+    "to rest, and what there was more than before is what it left. Siblings: avatars without a "
+    "fault of their own; their p99 is held against that of the time before all faults."
 )
 _PROMPT_WORDS: Final = (
     "What happened while the fault was dealt with; a prompt that was under way already is answered "
@@ -172,6 +183,21 @@ def _kinds(report: ChaosReport) -> str:
         for row in report.rows
     )
     return _table(headings, "".join(_row(is_well, cells) for is_well, cells in rows))
+
+
+def _alone(report: ChaosReport) -> str:
+    headings = (
+        *("fault", "dead letters", "siblings disturbed", "siblings' p99", "× peace"),
+        *("orphans", "zombies", "descriptors", "tasks", "threads", "directories"),
+    )
+    rows = (
+        _row(
+            row.alone is None or (row.alone.left.is_clean and not row.alone.disturbed),
+            [row.kind.value, *alone_words(report, row), *left_words(row)],
+        )
+        for row in report.rows
+    )
+    return _table(headings, "".join(rows))
 
 
 def _prompts(report: ChaosReport) -> str:

@@ -62,6 +62,7 @@ class Player:
 
     `hits` counts the faults on this place, `is_hit`: one is being dealt with. `call` is the scope
     of the present question, for a host that leaves it.
+    Who has `asking` keeps it from asking; it is to be had when a question has its outcome.
     """
 
     def __init__(self, place: Place) -> None:
@@ -69,6 +70,7 @@ class Player:
         self.hits = 0
         self.is_hit = False
         self.call: trio.CancelScope | None = None
+        self.asking = trio.Lock()
         self._place = place
         self._special: deque[_Special] = deque()
         self._is_over = False
@@ -79,13 +81,8 @@ class Player:
     async def play(self, replace: Callable[[], Awaitable[None]]) -> None:
         """Question after question, until it is told to finish; `replace` who gave up."""
         while not self._is_over:
-            special = self._special.popleft() if self._special else None
-            answer = await self._ask(special.question if special else self._place.write())
-            if special:
-                special.answer = answer
-                special.is_done.set()
-            elif answer.ended is None:
-                await self._look_after(replace)
+            async with self.asking:
+                await self._next(replace)
             self._poke = trio.Event()
             if not self._special and not self._is_over:
                 with trio.move_on_after(self._place.pause):
@@ -126,6 +123,15 @@ class Player:
             news = self._news
             with trio.move_on_after(_AGAIN):
                 await news.wait()
+
+    async def _next(self, replace: Callable[[], Awaitable[None]]) -> None:
+        special = self._special.popleft() if self._special else None
+        answer = await self._ask(special.question if special else self._place.write())
+        if special:
+            special.answer = answer
+            special.is_done.set()
+        elif answer.ended is None:
+            await self._look_after(replace)
 
     async def _look_after(self, replace: Callable[[], Awaitable[None]]) -> None:
         """Nobody is up: by a fault, which will send another, or because it gave up."""

@@ -8,9 +8,10 @@ from avatar_actors.chaos.tally import Prompts
 
 
 class Progress(Struct, frozen=True, kw_only=True):
-    """How far a run is."""
+    """How far a run is. `kind`: that of the present slice, where each has its own."""
 
     phase: str
+    kind: str = ""
     seconds: float = 0.0
     total: float = 0.0
     faults: int = 0

@@ -6,33 +6,37 @@ import gc
 import os
 import tempfile
 import threading
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import trio
 from msgspec import Struct
 
-from avatar_actors.chaos.sight import Wardens, marked_as_begun
-from avatar_actors.warden.process_tree import descendants, read_stat
+from avatar_actors.chaos.belonging import Population, population
+from avatar_actors.chaos.sight import Wardens
+from avatar_actors.warden.process_tree import read_stat
 
 _SETTLE = 10.0
 _LOOK = 0.05
 # What trio keeps of its workers for the next call, for ten seconds.
 _IDLE_WORKER = "Trio thread"
 
+Look: TypeAlias = Callable[[], Awaitable["Inventory"]]
+
 
 class Inventory(Struct, frozen=True, kw_only=True):
     """What there is at one moment, of this program and below it."""
 
-    processes: frozenset[int]
-    zombies: frozenset[int]
+    processes: Population
     descriptors: int
     tasks: int
     threads: int
-    directories: frozenset[str]
+    directories: int
 
 
 class Remains(Struct, frozen=True, kw_only=True):
-    """What there is more at the end than there was at the beginning."""
+    """What there is more than there was before."""
 
     orphans: int
     zombies: int
@@ -47,21 +51,15 @@ class Remains(Struct, frozen=True, kw_only=True):
         return not any(getattr(self, name) for name in self.__struct_fields__)
 
 
-def inventory(run: str, wardens: Wardens) -> Inventory:
-    """Count everything, now. `run` is the mark of the processes of this run."""
+def inventory(run: str, wardens: Wardens, agents: frozenset[int] = frozenset()) -> Inventory:
+    """Count everything, now. `run` is the mark of its processes; `agents` may be there."""
     gc.collect()
-    family = descendants(os.getpid())
-    stats = {pid: stat for pid in family if (stat := read_stat(pid)) is not None}
-    dead = frozenset(pid for pid, stat in stats.items() if stat.is_dead)
-    ours = {*stats, *(each.pid for each in marked_as_begun(run))}
-    ours |= {each.pid for each in wardens.everybody()}
     return Inventory(
-        processes=frozenset(ours - dead),
-        zombies=dead,
+        processes=population(run, wardens, agents),
         descriptors=open_descriptors(),
         tasks=trio.lowlevel.current_statistics().tasks_living,
         threads=busy_threads(),
-        directories=frozenset(_directories()),
+        directories=len(_directories()),
     )
 
 
@@ -75,24 +73,38 @@ def busy_threads() -> int:
     return sum(not thread.name.startswith(_IDLE_WORKER) for thread in threading.enumerate())
 
 
-async def remains_since(before: Inventory, run: str, wardens: Wardens) -> Remains:
-    """What is left, once what is on its way out had time to go."""
-    left = _difference(before, inventory(run, wardens))
-    with trio.move_on_after(_SETTLE):
-        while not left.is_clean:
+async def steady(look: Look, seconds: float) -> Inventory:
+    """What there is, once it has not changed for so long."""
+    there, since = await look(), trio.current_time()
+    with trio.move_on_after(seconds + _SETTLE):
+        while trio.current_time() < since + seconds:
             await trio.sleep(_LOOK)
-            left = _difference(before, inventory(run, wardens))
-    return left
+            last, there = there, await look()
+            since = since if there == last else trio.current_time()
+    return there
 
 
-def _difference(before: Inventory, after: Inventory) -> Remains:
+async def settled(before: Inventory, look: Look) -> Inventory:
+    """What there is, once what is on its way out had time to go."""
+    there = await look()
+    with trio.move_on_after(_SETTLE):
+        while not difference(before, there).is_clean:
+            await trio.sleep(_LOOK)
+            there = await look()
+    return there
+
+
+def difference(before: Inventory, after: Inventory) -> Remains:
+    """What there is more. Of helpers and directories the number: a restart gives them new names."""
+    then, now = before.processes, after.processes
+    more = max(0, len(now.helpers) - len(then.helpers))
     return Remains(
-        orphans=len(after.processes - before.processes),
-        zombies=len(after.zombies - before.zombies),
+        orphans=len(now.strays - then.strays) + more,
+        zombies=len(now.zombies - then.zombies),
         descriptors=max(0, after.descriptors - before.descriptors),
         tasks=max(0, after.tasks - before.tasks),
         threads=max(0, after.threads - before.threads),
-        directories=len(after.directories - before.directories),
+        directories=max(0, after.directories - before.directories),
     )
 
 

@@ -14,8 +14,9 @@ from avatar_actors.chaos.injecting import FaultRecord
 from avatar_actors.chaos.kinds import FaultKind
 from avatar_actors.chaos.remains import Remains
 from avatar_actors.chaos.samples import Samples
-from avatar_actors.chaos.schedule import PlannedFault
+from avatar_actors.chaos.schedule import FaultOrder, PlannedFault
 from avatar_actors.chaos.slope import Slope
+from avatar_actors.chaos.survey import Alone
 from avatar_actors.chaos.tally import Prompts
 
 _INDENT: Final = 1
@@ -30,6 +31,7 @@ class ChaosOptions(Struct, frozen=True, kw_only=True):
     seed: int = 1
     kinds: tuple[FaultKind, ...] = ()
     provider: str = "embedded"
+    order: FaultOrder = FaultOrder.MIXED
 
 
 class Promise(Struct, frozen=True, kw_only=True):
@@ -56,7 +58,8 @@ class Times(Struct, frozen=True, kw_only=True):
 class KindRow(Struct, frozen=True, kw_only=True):
     """One kind of fault, all of its faults together.
 
-    `availability`: the share of all avatars' time that was not lost to this kind.
+    `availability`: the share of all avatars' time that was not lost to this kind. `alone`: what
+    only a kind that has a slice of the time to itself can be told to have done.
     """
 
     kind: FaultKind
@@ -69,6 +72,7 @@ class KindRow(Struct, frozen=True, kw_only=True):
     availability: float
     prompts: Prompts
     breaches: int
+    alone: Alone | None = None
 
 
 class Totals(Struct, frozen=True, kw_only=True):

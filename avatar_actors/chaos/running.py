@@ -7,7 +7,6 @@ import platform
 import secrets
 import signal
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -23,18 +22,20 @@ from avatar_actors import (
     __version__,
     open_runtime,
 )
+from avatar_actors.chaos.campaign import Campaign
 from avatar_actors.chaos.cast import Cast, left_out, plan_of
-from avatar_actors.chaos.injecting import FaultRecord, inject
+from avatar_actors.chaos.injecting import FaultRecord
 from avatar_actors.chaos.judging import Evidence, judged
 from avatar_actors.chaos.kinds import Needs
 from avatar_actors.chaos.progress import Progress
-from avatar_actors.chaos.remains import Inventory, Remains, inventory, remains_since
+from avatar_actors.chaos.remains import Inventory, difference, inventory, settled
 from avatar_actors.chaos.report import ChaosOptions, ChaosReport
-from avatar_actors.chaos.samples import Effort, Sampler, effort
-from avatar_actors.chaos.schedule import PlannedFault
+from avatar_actors.chaos.samples import Effort, Sampler
+from avatar_actors.chaos.schedule import FaultOrder, PlannedFault, slices
 from avatar_actors.chaos.shortage import Shortage
 from avatar_actors.chaos.sight import Wardens
 from avatar_actors.chaos.stage import House, Stage
+from avatar_actors.chaos.survey import Survey
 from avatar_actors.chaos.tally import Prompts, Tally
 from avatar_actors.chaos.witness import Tap
 
@@ -49,6 +50,8 @@ _AT_ONCE = 8
 # Little is remembered, so that what is remembered is soon as much as it will ever be.
 _HISTORY = 20
 _TELL_EVERY = 0.25
+# Seconds that are sampled beyond those of the faults, for each slice.
+_LONGEST_REST = 15.0
 
 
 Tell: TypeAlias = Callable[[Progress], None]
@@ -102,15 +105,15 @@ class _Run:
         self._tally = Tally()
         self._shortage = Shortage()
         self._wardens = Wardens()
-        self._sampler = Sampler(options.seconds)
+        parts = slices(faults, options.order, options.seconds)
+        self._campaign = Campaign(parts)
+        self._sampler = Sampler(options.seconds + _LONGEST_REST * len(parts))
         self._stages: list[Stage] = []
         self._scope = trio.CancelScope()
-        self._began = time.monotonic()
         self._took = 0.0
         self._effort = Effort()
         self._dead_letters = 0
-        self._done = self._missed = 0
-        self._phase, self._last = "starting", ""
+        self._phase = "starting"
         self.is_complete = True
 
     def interrupt(self) -> None:
@@ -122,7 +125,7 @@ class _Run:
 
     async def go(self) -> Evidence:
         """All phases."""
-        before = inventory(self._name, self._wardens)
+        before = await self._look()
         spool = self._home / "faults"
         with spool.open("wb", buffering=0) as records:
             async with open_runtime() as runtime:
@@ -145,10 +148,8 @@ class _Run:
                         players.start_soon(stage.play)
                     self._phase = "baseline"
                     await trio.sleep(_baseline(self._options))
-                    self._begin(runtime)
-                    await self._inject_all(records)
-                self._took = time.monotonic() - self._began
-                self._effort = effort() - self._effort
+                    await self._inject_all(house, records)
+                self._took, self._effort = self._campaign.clock.now, self._campaign.clock.effort
                 self._phase = "stopping"
                 for stage in self._stages:
                     stage.player.finish()
@@ -196,36 +197,28 @@ class _Run:
                 nursery.start_soon(one, stage)
 
     def _begin(self, runtime: Runtime) -> None:
-        self._phase, self._began, self._effort = "faults", time.monotonic(), effort()
+        self._phase = "faults"
         self._tally.is_baseline, self._tally.restarts = False, 0
         self._dead_letters = runtime.dead_letters
         for stage in self._stages:
             stage.witness.down_seconds = 0.0
 
-    async def _inject_all(self, records: IO[bytes]) -> None:
-        """Each at its time, side by side; and until the last has been dealt with."""
+    async def _inject_all(self, house: House, records: IO[bytes]) -> None:
+        survey = Survey(house, self._stages)
         async with trio.open_nursery() as sampling:
             sampling.start_soon(self._sampler.run, self._tally, self._shortage)
-            async with trio.open_nursery() as nursery:
-                for fault in self._faults:
-                    await self._until(fault.at)
-                    nursery.start_soon(self._inject, fault, records)
-                await self._until(self._options.seconds)
+            if self._options.order is FaultOrder.BY_KIND:
+                await survey.of_peace()
+            self._begin(house.runtime)
+            await self._campaign.run(self._stages, survey, records)
             sampling.cancel_scope.cancel()
 
-    async def _until(self, seconds: float) -> None:
-        await trio.sleep(max(0.0, self._began + seconds - time.monotonic()))
-
-    async def _inject(self, fault: PlannedFault, records: IO[bytes]) -> None:
-        record = await inject(self._stages[fault.avatar], fault, self._began)
-        # To a file: what is kept in memory would look like a leak of what is measured.
-        records.write(msgspec.json.encode(record) + b"\n")
-        self._done += 1
-        self._missed += not record.is_landed
-        self._last = f"{fault.kind.value} on a{fault.avatar}: {record.proof}"
+    async def _look(self) -> Inventory:
+        """Before there is any avatar, and after."""
+        return inventory(self._name, self._wardens)
 
     async def _evidence(self, spool: Path, before: Inventory) -> Evidence:
-        remains: Remains = await remains_since(before, self._name, self._wardens)
+        after = await settled(before, self._look)
         return Evidence(
             options=self._options,
             machine=_machine(),
@@ -239,7 +232,8 @@ class _Run:
             dead_letters=self._dead_letters,
             effort=self._effort,
             samples=self._sampler.taken(),
-            remains=remains,
+            remains=difference(before, after),
+            alone=self._campaign.alone,
             seconds=self._took,
             is_complete=self.is_complete,
         )
@@ -251,17 +245,19 @@ class _Run:
             await trio.sleep(_TELL_EVERY)
 
     def _progress(self) -> Progress:
+        campaign, is_on = self._campaign, self._phase == "faults"
         return Progress(
-            phase=self._phase,
-            seconds=time.monotonic() - self._began if self._phase == "faults" else 0.0,
+            phase=campaign.phase if is_on else self._phase,
+            kind=campaign.kind if is_on else "",
+            seconds=campaign.seconds if is_on else 0.0,
             total=self._options.seconds,
-            faults=self._done,
+            faults=campaign.done,
             planned=len(self._faults),
-            missed=self._missed,
+            missed=campaign.missed,
             restarts=self._tally.restarts,
             breaches=sum(stage.witness.breaches.total for stage in self._stages),
             prompts=sum((stage.player.prompts for stage in self._stages), Prompts()),
-            last=self._last,
+            last=campaign.last,
         )
 
 

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
+from msgspec.structs import astuple
+
 from avatar_actors.chaos.report import ChaosReport, KindRow
 from avatar_actors.chaos.wording import (
+    NOTHING,
+    alone_words,
     command,
     duration,
     effort_line,
+    is_by_kind,
+    left_words,
     share,
     sibling_ratio,
     triple,
@@ -42,16 +48,36 @@ _NARROW: Final = (
     ("lost", 4),
     ("wrong", 5),
 )
-_ROOM_FOR_ALL: Final = sum(abs(width) + 1 for _, width in _WIDE)
+_ALONE: Final = (
+    ("by itself", -17),
+    ("dead letters", 12),
+    ("disturbed", 9),
+    ("siblings' p99", 13),
+    ("x peace", 7),
+)
+_LEFT: Final = (
+    ("orphans", 8),
+    ("zombies", 8),
+    ("descriptors", 12),
+    ("tasks", 6),
+    ("threads", 8),
+    ("directories", 12),
+)
+_LEFT_IN_ALL: Final = (("left behind", 12),)
 
 Columns: TypeAlias = Sequence[tuple[str, int]]
 
 
 def text_summary(report: ChaosReport, width: int) -> list[str]:
     """All of it but the single faults; a narrow terminal gets fewer columns."""
-    rows = _rows(report, _WIDE, _all_of) if width >= _ROOM_FOR_ALL else []
-    rows = rows or _rows(report, _NARROW, _most_of)
-    return [*rows, "", *_totals(report), "", *_promises(report), "", *_end(report)]
+    has_room = width >= _room(_WIDE)
+    rows = _rows(report, _WIDE, _all_of) if has_room else _rows(report, _NARROW, _most_of)
+    alone = ["", *_alone(report, width)] if is_by_kind(report) else []
+    return [*rows, *alone, "", *_totals(report), "", *_promises(report), "", *_end(report)]
+
+
+def _room(columns: Columns) -> int:
+    return sum(abs(width) + 1 for _, width in columns) - 1
 
 
 def _rows(
@@ -86,6 +112,21 @@ def _most_of(row: KindRow) -> list[str]:
         *(duration(each) for each in times),
         *(f"{count:,}" for count in counts),
     ]
+
+
+def _alone(report: ChaosReport, width: int) -> list[str]:
+    """What each kind did in its slice; where there is no room, what it left as one number."""
+
+    def all_of(row: KindRow) -> list[str]:
+        return [row.kind.value, *alone_words(report, row), *left_words(row)]
+
+    def most_of(row: KindRow) -> list[str]:
+        left = NOTHING if row.alone is None else f"{sum(astuple(row.alone.left)):,}"
+        return [row.kind.value, *alone_words(report, row), left]
+
+    if width >= _room(_ALONE + _LEFT):
+        return _rows(report, _ALONE + _LEFT, all_of)
+    return _rows(report, _ALONE + _LEFT_IN_ALL, most_of)
 
 
 def _totals(report: ChaosReport) -> Iterator[str]:

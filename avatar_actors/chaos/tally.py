@@ -42,10 +42,11 @@ class Prompts(Struct):
 
 
 class Tally(Struct):
-    """What all avatars have in common."""
+    """What all avatars have in common. `in_slice`: of `siblings`, in the present slice."""
 
     baseline: Histogram = field(default_factory=Histogram)
     siblings: Histogram = field(default_factory=Histogram)
+    in_slice: Histogram = field(default_factory=Histogram)
     disturbed: int = 0
     disturbances: list[str] = field(default_factory=list[str])
     given_up: int = 0
@@ -54,8 +55,10 @@ class Tally(Struct):
 
     def waited(self, question: Question, seconds: float) -> None:
         """A sibling, on which no fault was, had its whole answer after so long."""
-        if question.cancel_after is None:
-            (self.baseline if self.is_baseline else self.siblings).add(seconds)
+        if question.cancel_after is not None:
+            return
+        for waits in (self.baseline,) if self.is_baseline else (self.siblings, self.in_slice):
+            waits.add(seconds)
 
     def disturb(self, words: str) -> None:
         """A sibling, on which no fault was, had another outcome than it should."""

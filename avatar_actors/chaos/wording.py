@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from avatar_actors.chaos.report import ChaosReport, Times
+from msgspec.structs import astuple
+
+from avatar_actors.chaos.remains import Remains
+from avatar_actors.chaos.report import ChaosReport, KindRow, Times
+from avatar_actors.chaos.schedule import FaultOrder
 
 NOTHING = "–"
 _MILLI, _SECOND, _TEN = 1e-3, 1.0, 10.0
@@ -47,6 +51,27 @@ def sibling_ratio(report: ChaosReport) -> float | None:
     return war / peace if peace and war else None
 
 
+def is_by_kind(report: ChaosReport) -> bool:
+    """Whether there is something to be said of kinds by themselves."""
+    return report.options.order is FaultOrder.BY_KIND
+
+
+def alone_words(report: ChaosReport, row: KindRow) -> list[str]:
+    """Dead letters, siblings disturbed, their p99, and how many times that of peace."""
+    alone, peace = row.alone, report.baseline.percentile(99)
+    if alone is None:
+        return [NOTHING] * 4
+    ratio = f"{alone.p99 / peace:.2f}" if alone.p99 and peace else NOTHING
+    return [f"{alone.dead_letters:,}", f"{alone.disturbed:,}", duration(alone.p99), ratio]
+
+
+def left_words(row: KindRow) -> list[str]:
+    """Orphans, zombies, descriptors, tasks, threads and directories that its slice left."""
+    if row.alone is None:
+        return [NOTHING] * len(Remains.__struct_fields__)
+    return [f"{count:,}" for count in astuple(row.alone.left)]
+
+
 def effort_line(report: ChaosReport) -> str:
     """How hard the machine had it."""
     totals = report.totals
@@ -58,8 +83,9 @@ def command(report: ChaosReport) -> str:
     """What a person types to have the same again."""
     options = report.options
     kinds = "".join(f" --faults {kind.value}" for kind in options.kinds)
+    order = " --by-kind" if is_by_kind(report) else ""
     provider = "" if options.provider == "embedded" else f" --provider {options.provider}"
     return (
         f"avatar chaos --avatars {options.avatars} --seconds {options.seconds:g} "
-        f"--every {options.every:g} --seed {options.seed}{provider}{kinds}"
+        f"--every {options.every:g} --seed {options.seed}{order}{provider}{kinds}"
     )

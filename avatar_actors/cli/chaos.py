@@ -18,6 +18,7 @@ from avatar_actors.chaos import (
     ChaosOptions,
     ChaosReport,
     FaultKind,
+    FaultOrder,
     PlannedFault,
     html_page,
     report_from_json,
@@ -31,7 +32,7 @@ from avatar_actors.cli.options import Wanted
 
 QUICK: Final = ChaosOptions(avatars=8, seconds=20.0, every=0.4)
 EMBEDDED: Final = "embedded"
-_NAMES: Final = ("avatars", "seconds", "every", "seed", "provider")
+_NAMES: Final = ("avatars", "seconds", "every", "seed", "provider", "order")
 
 
 @click.command(epilog="Kinds of faults: " + ", ".join(kind.value for kind in FaultKind))
@@ -48,6 +49,12 @@ _NAMES: Final = ("avatars", "seconds", "every", "seed", "provider")
     type=click.Choice([kind.value for kind in FaultKind]),
     metavar="KIND",
     help="Only this kind; may be given several times.",
+)
+@click.option(
+    "--by-kind",
+    "order",
+    flag_value=FaultOrder.BY_KIND,
+    help="One kind after the other, and what each leaves by itself.",
 )
 @click.option(
     "-p", "--provider", metavar="NAME", help="Whose agents are tried (embedded): see the docs."
@@ -105,7 +112,7 @@ def _options(typed: dict[str, object], before: ChaosReport | None, quick: bool) 
     base = before.options if before is not None else QUICK if quick else ChaosOptions()
     chosen = {name: typed[name] for name in _NAMES if typed[name] is not None}
     if before is not None and (chosen or typed["kinds"]):
-        raise click.UsageError("--replay has its own avatars, seconds, seed and faults")
+        raise click.UsageError("--replay has its own avatars, seconds, seed, faults and order")
     if typed["kinds"]:
         chosen["kinds"] = msgspec.convert(typed["kinds"], tuple[FaultKind, ...])
     return msgspec.structs.replace(base, **chosen)

@@ -43,8 +43,12 @@ def picture(options: ChaosOptions, progress: Progress) -> Group:
     bar.add_row(ProgressBar(total=progress.total or 1.0, completed=progress.seconds, width=60))
     title = f"chaos: {options.avatars} avatars on {options.provider}, seed {options.seed}"
     last = Text(progress.last.replace("\x1b", "?"), style="dim", overflow="ellipsis", no_wrap=True)
-    phase = f"{progress.phase} {progress.seconds:.0f} of {progress.total:.0f} s"
+    phase = f"{_phase(progress)} {progress.seconds:.0f} of {progress.total:.0f} s"
     return Group(Text(title, style="bold"), Text(phase), bar, table, last)
+
+
+def _phase(progress: Progress) -> str:
+    return f"{progress.phase} ({progress.kind})" if progress.kind else progress.phase
 
 
 def _missed(progress: Progress) -> Text:
@@ -65,12 +69,13 @@ class _Lines:
 
     def tell(self, progress: Progress) -> None:
         """How far it is."""
-        if progress.phase == self._phase and progress.seconds < self._next:
+        phase = _phase(progress)
+        if phase == self._phase and progress.seconds < self._next:
             return
-        self._phase, self._next = progress.phase, progress.seconds + PLAIN_EVERY
+        self._phase, self._next = phase, progress.seconds + PLAIN_EVERY
         prompts = progress.prompts
         sys.stderr.write(
-            f"{progress.phase}: {progress.seconds:.0f} of {progress.total:g} s, "
+            f"{phase}: {progress.seconds:.0f} of {progress.total:g} s, "
             f"{progress.faults} of {progress.planned} faults, {progress.missed} missed, "
             f"{progress.restarts} restarts, {prompts.sent} prompts, {progress.breaches} wrong\n"
         )
