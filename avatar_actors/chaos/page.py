@@ -120,10 +120,11 @@ def _section(title: str, words: str, content: str) -> str:
 def _head(report: ChaosReport) -> str:
     options = report.options
     look = "verdict" if report.is_ok else "verdict bad"
+    order = ", one kind after the other" if is_by_kind(report) else ""
     return (
         f"<h1>Chaos: {options.avatars} avatars on {escape(options.provider)}</h1>"
         f'<p class="faint">{len(report.schedule):,} faults in {report.seconds:,.0f} s, one every '
-        f"{duration(options.every)} on average, seed {options.seed}</p>"
+        f"{duration(options.every)} on average{order}, seed {options.seed}</p>"
         f'<p class="{look}">{escape(verdict(report))}</p>'
     )
 
