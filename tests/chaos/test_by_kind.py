@@ -71,7 +71,7 @@ def test_a_kind_that_is_wished_twice_has_one_slice() -> None:
 
 def test_the_order_is_part_of_what_a_schedule_is_made_of() -> None:
     mixed = msgspec.structs.replace(BY_KIND, order=FaultOrder.MIXED)
-    assert digest(plan_of(BY_KIND, Cast())) == digest(plan_of(BY_KIND, Cast()))
+    assert digest(plan_of(BY_KIND, Cast())) == "1a79378644fb8f73"
     assert digest(plan_of(BY_KIND, Cast())) != digest(plan_of(mixed, Cast()))
 
 
