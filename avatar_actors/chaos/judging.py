@@ -23,7 +23,7 @@ from avatar_actors.chaos.report import (
     Totals,
 )
 from avatar_actors.chaos.samples import Effort, Samples
-from avatar_actors.chaos.schedule import PlannedFault, digest
+from avatar_actors.chaos.schedule import FaultOrder, PlannedFault, digest
 from avatar_actors.chaos.slope import Slope, slope
 from avatar_actors.chaos.survey import Alone
 from avatar_actors.chaos.tally import Prompts, Tally
@@ -68,7 +68,7 @@ def judged(seen: Evidence) -> ChaosReport:
     tally, time = seen.tally, seen.options.avatars * seen.seconds
     breaches = sum((each.counts for each in seen.breaches), Counter[Breach]())
     prompts = sum(seen.prompts, Prompts())
-    growth = _memory(seen.samples)
+    growth = _memory(seen)
     totals = Totals(
         prompts=prompts,
         breaches={breach.value: breaches[breach] for breach in Breach},
@@ -140,7 +140,7 @@ def _kinds(counts: dict[FaultKind, int]) -> str:
 def memory_words(growth: Growth) -> str:
     """The slopes in words."""
     if growth.blocks.value is None:
-        return f"not judged: fewer than {_JUDGED_FROM:,} restarts"
+        return f"not judged: fewer than {_JUDGED_FROM:,} restarts of mixed kinds"
     parts = (
         f"{_interval(growth.blocks, 1)} blocks",
         f"{_interval(growth.heap, 1024)} KiB of heap",
@@ -156,8 +156,10 @@ def _interval(found: Slope, unit: float) -> str:
     return f"{value:+,.0f} ({low:+,.0f} to {high:+,.0f})"
 
 
-def _memory(samples: Samples) -> Growth:
-    if not samples.restarts or samples.restarts[-1] < _JUDGED_FROM:
+def _memory(seen: Evidence) -> Growth:
+    """By kind there is nothing to say: each kind has its own level, and so follows a slope."""
+    samples, is_mixed = seen.samples, seen.options.order is FaultOrder.MIXED
+    if not is_mixed or not samples.restarts or samples.restarts[-1] < _JUDGED_FROM:
         return Growth()
     thousands = [count / 1000 for count in samples.restarts]
     return Growth(
