@@ -118,8 +118,16 @@ _LIMITS: Final = (
         help="The most that this run may cost.",
     ),
 )
-_SHOWING: Final = (
-    click.option("--json", "as_json", is_flag=True, help="One event per line, as JSON, on stdout."),
+_EVENTS: Final = click.option(
+    "--json", "as_json", is_flag=True, help="One event per line, as JSON, on stdout."
+)
+_SNAPSHOTS: Final = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="One snapshot of the tree per line, with what has changed, as JSON, on stdout.",
+)
+_TELLING: Final = (
     click.option(
         "--show-thinking",
         is_flag=True,
@@ -128,14 +136,19 @@ _SHOWING: Final = (
     click.option("-v", "--verbose", count=True, help="More of what happens; -vv: of each event."),
 )
 # Those of a conversation whose beginning is said otherwise.
-TALK: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, *_SHOWING)
-_OPTIONS: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, *_BEGINNING, *_SHOWING)
+TALK: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, _EVENTS, *_TELLING)
+_AVATAR: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, *_BEGINNING)
 _WAYS: Final = {"resume": "--resume", "continue_last": "--continue", "fork": "--fork"}
 
 
 def avatar_options(command: Callable[..., R]) -> Callable[..., R]:
     """Give a command these options; it gets them as `wanted`, its first argument."""
-    return with_options(*_OPTIONS)(command)
+    return with_options(*_AVATAR, _EVENTS, *_TELLING)(command)
+
+
+def tree_options(command: Callable[..., R]) -> Callable[..., R]:
+    """The same for one that shows a tree, whose JSON is no events."""
+    return with_options(*_AVATAR, _SNAPSHOTS, *_TELLING)(command)
 
 
 def with_options(*options: Option[R]) -> Option[R]:

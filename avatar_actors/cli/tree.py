@@ -16,7 +16,7 @@ from avatar_actors.cli.display import Style
 from avatar_actors.cli.exit_code import ExitCode, Failure
 from avatar_actors.cli.keys import Keyboard, open_keyboard
 from avatar_actors.cli.last_word import last_word
-from avatar_actors.cli.options import Wanted, avatar_options
+from avatar_actors.cli.options import Wanted, tree_options
 from avatar_actors.cli.outlet import Outlet
 from avatar_actors.cli.prompt_source import asked
 from avatar_actors.cli.remarks import Remarks
@@ -31,7 +31,7 @@ from avatar_actors.cli.tree_view import TreeView
 @click.argument("prompt", nargs=-1)
 @click.option("--pid", type=click.IntRange(min=1), metavar="N", help="Watch this process.")
 @click.option("--once", is_flag=True, help="Show the tree as it is, and leave.")
-@avatar_options
+@tree_options
 def tree(wanted: Wanted, prompt: tuple[str, ...], pid: int | None, once: bool) -> int:
     """Watch the supervision tree of a run.
 

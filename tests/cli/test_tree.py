@@ -254,3 +254,10 @@ def test_what_makes_no_sense_is_one_line(
     assert run(["tree", *arguments]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert words in line
+
+
+def test_help_says_that_its_json_is_snapshots(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["tree", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "--json One snapshot of the tree per line" in said
+    assert "One event per line" not in said
