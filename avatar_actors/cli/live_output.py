@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Final
 
 import trio
 
-from avatar_actors import Avatar, AvatarEvent, PermissionEvent, TurnEndedEvent
-from avatar_actors.cli.approvals import Approvals, Input
-from avatar_actors.cli.exit_code import Failure
+from avatar_actors import Avatar, AvatarEvent, TurnEndedEvent
 from avatar_actors.cli.keys import Keyboard
+from avatar_actors.cli.person_to_ask import PersonToAsk
 
 if TYPE_CHECKING:
     from avatar_actors.cli.canvas import Canvas
@@ -32,13 +32,12 @@ class LiveOutput:
         self._canvas: Canvas | None = None
         self._is_there = trio.Event()
         self._changed = trio.Event()
-        self._approvals: Approvals | None = None
-        self._editing = trio.CancelScope()
+        self._person = PersonToAsk(self.warn, self._away)
 
     @property
     def is_away(self) -> bool:
         """While the editor has the terminal."""
-        return self._canvas is not None and self._canvas.is_away
+        return self._person.is_away
 
     async def attend(self) -> None:
         """Paint, hear keys, and follow the window, until cancelled."""
@@ -51,7 +50,7 @@ class LiveOutput:
 
     def meet(self, avatar: Avatar) -> None:
         """From now on keys can answer it."""
-        self._approvals = Approvals(avatar, self._edit, self.warn)
+        self._person.meet(avatar)
 
     async def tell(self, events: Sequence[AvatarEvent]) -> None:
         """Fold them in; the end of the turn is painted at once."""
@@ -60,11 +59,9 @@ class LiveOutput:
         assert canvas is not None
         for event in events:
             canvas.display.tell(event, trio.current_time())
-            if isinstance(event, PermissionEvent) and self._approvals is not None:
-                await self._approvals.hear(event)
         self._changed.set()
+        await self._person.hear(events)
         if isinstance(events[-1], TurnEndedEvent):
-            self._editing.cancel()
             await canvas.finish()
 
     def warn(self, text: str) -> None:
@@ -94,8 +91,8 @@ class LiveOutput:
 
     async def _press(self, key: str, canvas: Canvas) -> None:
         asked = {each.request_id: each for each in canvas.display.asks}.get(canvas.shown_ask)
-        if asked is not None and self._approvals is not None:
-            await self._approvals.press(key, asked)
+        if asked is not None:
+            await self._person.press(key, asked)
 
     async def _follow_window(self, canvas: Canvas) -> None:
         wanted = (signal.SIGWINCH, signal.SIGTSTP)
@@ -113,11 +110,6 @@ class LiveOutput:
         async with canvas.away():
             os.kill(os.getpid(), signal.SIGSTOP)
 
-    async def _edit(self, given: Input) -> Input:
-        from avatar_actors.cli.editor import edited  # noqa: PLC0415 - few need it
-
+    def _away(self) -> AbstractAsyncContextManager[None]:
         assert self._canvas is not None
-        with trio.CancelScope() as self._editing:
-            async with self._canvas.away():
-                return await edited(given)
-        raise Failure("it is too late for that: the turn is over")
+        return self._canvas.away()

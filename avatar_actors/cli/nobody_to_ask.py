@@ -1,4 +1,4 @@
-"""Denies what an agent asks for where there is no terminal, and says how it could be allowed."""
+"""Denies what an agent asks for where nobody is asked, and says how it could be allowed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from avatar_actors import Avatar, AvatarDown, AvatarEvent, PermissionEvent, Permit, UnknownRequest
 
-TO_AGENT: Final = "Nobody can be asked here: avatar chat runs without a terminal."
+TO_AGENT: Final = "Nobody can be asked here: this run takes no answers from a person."
 
 
 class Warner(Protocol):
@@ -21,6 +21,8 @@ class Warner(Protocol):
 
 class NobodyToAsk:
     """Answers for a person who is not there."""
+
+    is_away: Final = False
 
     def __init__(self, remarks: Warner) -> None:
         self._remarks = remarks

@@ -16,6 +16,7 @@ from avatar_actors.cli.display import Style
 from avatar_actors.cli.exit_code import ExitCode, Failure
 from avatar_actors.cli.keys import Keyboard, open_keyboard
 from avatar_actors.cli.last_word import last_word
+from avatar_actors.cli.nobody_to_ask import NobodyToAsk
 from avatar_actors.cli.options import Wanted, tree_options
 from avatar_actors.cli.outlet import Outlet
 from avatar_actors.cli.prompt_source import asked
@@ -23,7 +24,7 @@ from avatar_actors.cli.remarks import Remarks
 from avatar_actors.cli.tree_attached import Attached
 from avatar_actors.cli.tree_screen import TreeScreen
 from avatar_actors.cli.tree_shows import TreeJson, TreeLines, TreeShow
-from avatar_actors.cli.tree_turn import TreeOfTurn
+from avatar_actors.cli.tree_turn import Asking, TreeOfTurn
 from avatar_actors.cli.tree_view import TreeView
 
 
@@ -39,7 +40,8 @@ def tree(wanted: Wanted, prompt: tuple[str, ...], pid: int | None, once: bool) -
     crashed is back; the exit code is that of the turn. Without one, a program that runs already is
     watched: an `avatar chat`, `repl` or `tree`, or one of yours that is `observable`.
 
-    In a terminal the tree lives; q or Ctrl-C leaves. Into a pipe goes the tree, then a line for
+    In a terminal the tree lives, and what the agent asks for is asked below it; Ctrl-C leaves, and
+    q where a program is watched. Into a pipe goes the tree, then a line for
     each crash, restart, avatar or session that comes or goes (-v: for everything), then the tree
     again. With --json each change is one object: the tree, and what has happened.
 
@@ -76,11 +78,13 @@ def _run_turn(wanted: Wanted, prompt: tuple[str, ...]) -> int:
     casting = msgspec.structs.replace(casting, runtime={**casting.runtime, "observable": True})
     remarks = Remarks(wanted.verbose)
     show = _show(wanted, _keyboard(wanted))
+    asking: Asking = NobodyToAsk(show)
     if isinstance(show, TreeScreen):
+        asking = show.questions
         show.warn(f"{casting.name}: {casting.why}")
     else:
         remarks.say(f"{casting.name}: {casting.why}")
-    run = ChatRun(question, casting, TreeOfTurn(show, casting.name, wanted))
+    run = ChatRun(question, casting, TreeOfTurn(show, asking, casting.name, wanted))
     code = trio.run(run.run)
     if run.ended is not None and (word := last_word(run.ended)):
         remarks.warn(word)
@@ -95,11 +99,11 @@ def _show(wanted: Wanted, keyboard: Keyboard | None) -> TreeShow:
     style = Style(
         colour=os.isatty(descriptor) and not os.environ.get("NO_COLOR"),
         unicode="utf" in sys.stdout.encoding.lower(),
+        verbose=wanted.verbose,
     )
-    view = TreeView(style)
     if keyboard is None:
-        return TreeLines(outlet, view, wanted.verbose)
-    return TreeScreen(descriptor, keyboard, view, wanted.verbose)
+        return TreeLines(outlet, TreeView(style), wanted.verbose)
+    return TreeScreen(descriptor, keyboard, style)
 
 
 def _keyboard(wanted: Wanted) -> Keyboard | None:

@@ -7,31 +7,36 @@ import os
 import select
 import signal
 import time
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 import trio
 
 from avatar_actors import TreeSnapshot
-from avatar_actors.cli.display import Painter
+from avatar_actors.cli.display import Painter, Style
 from avatar_actors.cli.keys import Keyboard
 from avatar_actors.cli.outlet import Outlet
 from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.tree_questions import TreeQuestions
 from avatar_actors.cli.tree_view import TreeView
 from avatar_actors.cli.tree_words import is_notable, told
 
 PACE: Final = 0.2
 _LAST_WRITE: Final = 1.0
+# The headline, a line of the tree, the state, and one that scrolls.
+_LEAST_TREE: Final = 4
 _USUAL: Final = os.terminal_size((80, 24))
 
 
 class TreeScreen:
-    """A `TreeShow`. What stays goes above the tree; with `verbose` that is each notable change."""
+    """A `TreeShow`. What stays goes above the tree; if verbose, that is each notable change."""
 
-    def __init__(self, descriptor: int, keyboard: Keyboard, view: TreeView, verbose: int) -> None:
+    def __init__(self, descriptor: int, keyboard: Keyboard, style: Style) -> None:
         self.left = trio.Event()
+        self.questions = TreeQuestions(style, self.warn, self._away)
         self._descriptor, self._keyboard = descriptor, keyboard
-        self._view, self._verbose = view, verbose
+        self._view, self._verbose = TreeView(style), style.verbose
         self._sheet = io.BytesIO()
         self._outlet = Outlet(descriptor)
         self._painter = Painter(self._sheet, self._size)
@@ -96,11 +101,14 @@ class TreeScreen:
             if self._keyboard.is_ours and not self._is_finished:
                 self._keyboard.hold()
                 width, height = self._size()
-                frame = self._view.lines(width, time.time(), height - 2)
-                await self._put([*frame, self._view.state_line(self._state, width)])
+                asked = self.questions.lines(width, height - _LEAST_TREE)
+                frame = self._view.lines(width, time.time(), height - 2 - len(asked))
+                await self._put([*frame, *asked, self._view.state_line(self._state, width)])
+                self.questions.seen()
 
     async def _put(self, frame: list[str]) -> None:
-        above, self._above = self._above, []
+        above = [*self.questions.finished(self._size().columns), *self._above]
+        self._above = []
         self._painter.paint(above, frame)
         await self._outlet.write(self._painted())
 
@@ -112,19 +120,33 @@ class TreeScreen:
 
     async def _hear_keys(self) -> None:
         while True:
-            if "q" in await self._keyboard.pressed():
-                self.left.set()
+            for key in await self._keyboard.pressed():
+                if key == "q":
+                    self.left.set()
+                await self.questions.press(key)
 
     async def _follow_window(self) -> None:
         with trio.open_signal_receiver(signal.SIGWINCH, signal.SIGTSTP) as signals:
             async for number in signals:
                 if number == signal.SIGTSTP:
-                    async with self._turn_to_paint:
-                        self._painter.paint((), ())
-                        self.restore()
-                        # SIGTSTP is what we listen to; SIGCONT goes on here.
-                        os.kill(os.getpid(), signal.SIGSTOP)
+                    await self._stop()
                 self._changed.set()
+
+    async def _stop(self) -> None:
+        """SIGSTOP, for SIGTSTP is what we listen to; SIGCONT goes on here."""
+        if self.questions.is_away:
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return
+        async with self._away():
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+    @asynccontextmanager
+    async def _away(self) -> AsyncGenerator[None]:
+        """Somebody else has the terminal for the length of the block."""
+        async with self._turn_to_paint:
+            self._painter.paint((), ())
+            self.restore()
+            yield
 
     def _size(self) -> os.terminal_size:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import trio
 
@@ -25,9 +25,12 @@ from avatar_actors import (
 from avatar_actors.cli.nobody_to_ask import NobodyToAsk
 from avatar_actors.cli.options import Wanted
 from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.tree_questions import TreeQuestions
 from avatar_actors.cli.tree_shows import TreeShow
 from avatar_actors.cli.tree_words import avatars_of, is_calm
 
+# A person at the tree, or nobody.
+Asking: TypeAlias = NobodyToAsk | TreeQuestions
 # After a crash the tree is shown until it has settled again, but not for ever.
 _SETTLING: Final = 10.0
 
@@ -35,9 +38,8 @@ _SETTLING: Final = 10.0
 class TreeOfTurn:
     """An `Output` of a chat."""
 
-    def __init__(self, show: TreeShow, name: str, wanted: Wanted) -> None:
-        self._show, self._name, self._wanted = show, name, wanted
-        self._nobody = NobodyToAsk(show)
+    def __init__(self, show: TreeShow, asking: Asking, name: str, wanted: Wanted) -> None:
+        self._show, self._asking, self._name, self._wanted = show, asking, name, wanted
         self._is_up = trio.Event()
         self._seen = trio.Event()
         self._last: TreeSnapshot | None = None
@@ -46,8 +48,8 @@ class TreeOfTurn:
 
     @property
     def is_away(self) -> bool:
-        """Never."""
-        return False
+        """While an editor has the terminal."""
+        return self._asking.is_away
 
     async def attend(self) -> None:
         """Watch our own tree, as any other program could."""
@@ -80,12 +82,12 @@ class TreeOfTurn:
 
     def meet(self, avatar: Avatar) -> None:
         """The tree is there."""
-        self._nobody.meet(avatar)
+        self._asking.meet(avatar)
         self._is_up.set()
 
     async def tell(self, events: Sequence[AvatarEvent]) -> None:
         """How it stands with the turn; at its end, the last tree."""
-        await self._nobody.hear(events)
+        await self._asking.hear(events)
         for event in events:
             if state := self._state(event):
                 self._show.say(f"{self._name}: {state}")

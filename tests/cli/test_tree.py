@@ -193,6 +193,53 @@ def test_the_tree_of_a_turn_that_crashes_is_shown_until_it_is_back(tmp_path: Pat
     assert "crashed" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("key", "written", "said"),
+    [("y", ["notes.txt"], "completed after"), ("n", [], "reject once: Write notes.txt")],
+    ids=["y", "n"],
+)
+def test_a_key_answers_what_the_agent_asks_below_its_tree(
+    tmp_path: Path, key: str, written: list[str], said: str
+) -> None:
+    arguments = ("tree", "--permission", "ask", "write notes.txt: buy milk")
+    with avatar_in_terminal(tmp_path, *arguments, size=(80, 40)) as terminal:
+        terminal.wait_for("[y]es")
+        assert "+buy milk" in terminal.text
+        assert "└─ bridge" in terminal.text
+        terminal.press(key)
+        assert terminal.wait() == 0
+        assert [path.name for path in tmp_path.glob("*.txt")] == written
+        assert said in terminal.text
+        assert "[y]es" not in terminal.text
+        assert_left_as_found(terminal)
+
+
+@for_conformance
+def test_what_is_asked_below_a_tree_is_edited_before_it_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("embedded: {dialect: claude}\n")
+    arguments = ("tree", "-c", "c.yaml", "write notes.txt: buy milk")
+    editor = {"EDITOR": "sed -i s/milk/bread/"}
+    with avatar_in_terminal(tmp_path, *arguments, env=editor) as terminal:
+        terminal.wait_for("[y]es")
+        terminal.press("e")
+        # An input that was not changed would not be answered for.
+        assert terminal.wait() == 0
+        assert (tmp_path / "notes.txt").exists()
+        assert_left_as_found(terminal)
+
+
+def test_in_a_pipe_a_tree_denies_what_it_cannot_ask_and_says_how_to_allow_it(
+    tmp_path: Path,
+) -> None:
+    denied = avatar(tmp_path, "tree", "--permission", "ask", "write notes.txt: buy milk")
+    assert (denied.returncode, (tmp_path / "notes.txt").exists()) == (0, False)
+    assert "Write was denied, nobody can be asked here" in denied.stdout
+    assert "to allow it: --permission unrestricted" in denied.stdout
+    free = avatar(tmp_path, "tree", "--permission", "unrestricted", "write notes.txt: buy milk")
+    assert (tmp_path / "notes.txt").read_text() == "buy milk\n"
+    assert "denied" not in free.stdout
+
+
 def test_the_last_tree_stays_on_the_screen(tmp_path: Path) -> None:
     with avatar_in_terminal(tmp_path, "tree", CRASH, size=(80, 40)) as terminal:
         assert terminal.wait() == 1
