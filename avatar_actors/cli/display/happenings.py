@@ -26,6 +26,8 @@ from avatar_actors.cli.display import measures
 from avatar_actors.cli.display.harmless import one_line, without_codes
 from avatar_actors.cli.display.style import Signs
 
+# What becomes of an avatar that nobody starts again.
+GAVE_UP: Final = "the next prompt begins anew"
 _AT_ONCE: Final = 0.05
 
 
@@ -90,8 +92,11 @@ def _error(event: ErrorEvent, signs: Signs) -> list[Line]:
     words = one_line(event.error)
     if event.recoverable:
         return [Line("failed", f"{signs.failed} {words}; it is started again")]
-    advice = f"  {signs.arrow} nobody starts it again: see `avatar health`, then try anew"
-    return [Line("failed", f"{signs.failed} {words}"), Line("dim", advice)]
+    advice = f"{GAVE_UP}; --continue, or /resume, goes on with this conversation"
+    return [
+        Line("failed", f"{signs.failed} {words}"),
+        Line("dim", f"  {signs.arrow} {advice}"),
+    ]
 
 
 def _supervision(event: SupervisionEvent, signs: Signs) -> list[Line]:

@@ -11,6 +11,7 @@ from avatar_actors import (
     CostEvent,
     EngineState,
     EngineStateEvent,
+    ErrorEvent,
     PermissionClosedEvent,
     PermissionEvent,
     PlanEntry,
@@ -44,6 +45,7 @@ class Scene(Struct):
     engine: EngineState = EngineState.IDLE
     bridge: BridgeState = BridgeState.READY
     bridge_since: float = 0.0
+    has_given_up: bool = False
     turn_since: float | None = None
     engine_since: float = 0.0
     subject: str = ""
@@ -72,7 +74,9 @@ class Scene(Struct):
             case EngineStateEvent(new_state=state):
                 self.engine, self.engine_since = state, now
             case StateEvent(new_state=state):
-                self.bridge, self.bridge_since = state, now
+                self.bridge, self.bridge_since, self.has_given_up = state, now, False
+            case ErrorEvent(recoverable=False):
+                self.has_given_up = True
             case ThinkingEvent():
                 self._think(event, now)
             case CostEvent(usage=usage):

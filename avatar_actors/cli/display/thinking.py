@@ -6,6 +6,7 @@ from rich.text import Text
 
 from avatar_actors import BridgeState, EngineState, StallVerdict
 from avatar_actors.cli.display import measures
+from avatar_actors.cli.display.happenings import GAVE_UP
 from avatar_actors.cli.display.harmless import one_line
 from avatar_actors.cli.display.scene import Scene
 from avatar_actors.cli.display.style import Style
@@ -37,7 +38,8 @@ def _doing(scene: Scene, work: Work, style: Style, now: float) -> Text:
     since = scene.engine_since
     match scene.engine:
         case EngineState.ERROR:
-            return Text(f"{signs.failed} No agent now: waiting for it to come back", "failed")
+            hope = GAVE_UP if scene.has_given_up else "waiting for it to come back"
+            return Text(f"{signs.failed} No agent now: {hope}", "failed")
         case EngineState.WAITING_APPROVAL:
             timer = measures.elapsed(now - since)
             return Text(f"{signs.waiting} Waiting for your answer ({timer})", "warning")

@@ -14,13 +14,7 @@ import click
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
 
-from avatar_actors import (
-    AvatarError,
-    AvatarEvent,
-    ErrorEvent,
-    Outcome,
-    PermissionEvent,
-)
+from avatar_actors import AvatarError, AvatarEvent, Outcome, PermissionEvent
 from avatar_actors.cli.display import Display
 from avatar_actors.cli.exit_code import ExitCode, failure_of
 from avatar_actors.cli.repl.answer_keys import AnswerKeys
@@ -61,7 +55,6 @@ class Talk:
         self._approving = Approving(desk.engine, self._answer_keys, self._scene, self._screen)
         self._background = Background(self._exit)
         self._in_turn = asyncio.Lock()  # what a command says stands below it
-        self._is_given_up = False
 
     async def run(self) -> int:
         """Until the person leaves; the exit code. An AvatarError: the avatar did not start."""
@@ -154,9 +147,7 @@ class Talk:
 
     async def _turn(self, prompt: str) -> None:
         self._scene.quote(prompt)
-        outcome = await self._outcome(prompt)
-        self._say_what_is_next()
-        self._obey(self._conversation.ended(outcome))
+        self._obey(self._conversation.ended(await self._outcome(prompt)))
 
     async def _outcome(self, prompt: str) -> Outcome:
         try:
@@ -189,16 +180,7 @@ class Talk:
         self._scene.tell(event)
         if isinstance(event, PermissionEvent):
             self._background.spawn(self._approving.hear(event))
-        if isinstance(event, ErrorEvent) and not event.recoverable:
-            self._is_given_up = True
-            if not self._conversation.is_running:
-                self._say_what_is_next()
         self._desk.turns.tell(event)
-
-    def _say_what_is_next(self) -> None:
-        if self._is_given_up:
-            self._is_given_up = False
-            self._scene.say(["the next prompt begins anew; /resume goes on with this conversation"])
 
     def _complain(self, error: AvatarError) -> None:
         self._scene.say([f"✗ {failure_of(error).format_message()}"])

@@ -7,11 +7,13 @@ import pytest
 from avatar_actors import (
     ActivityEvent,
     ActivityStatus,
+    BridgeState,
     ContextEvent,
     CostEvent,
     CostSource,
     EngineState,
     EngineStateEvent,
+    ErrorEvent,
     Outcome,
     PermissionClosedEvent,
     PermissionEvent,
@@ -20,6 +22,7 @@ from avatar_actors import (
     PlanEntry,
     PlanEvent,
     SessionInfoEvent,
+    StateEvent,
     TextEvent,
     ThinkingEvent,
     ToolEvent,
@@ -343,3 +346,13 @@ def test_note_of_the_host_stands_above() -> None:
     display = Display(PLAIN)
     display.note("claude,\nas you asked")
     assert finished(display) == "claude, as you asked"
+
+
+def test_of_an_avatar_that_gave_up_nobody_is_told_to_wait() -> None:
+    lost = EngineStateEvent(new_state=EngineState.ERROR)
+    gave_up = ErrorEvent(error="too many crashes", recoverable=False)
+    assert "No agent now: waiting for it to come back" in frame(told(lost))
+    display = told(lost, gave_up)
+    assert "No agent now: the next prompt begins anew" in frame(display)
+    assert finished(display).count("the next prompt begins anew") == 1
+    assert "waiting" in frame(told(lost, gave_up, StateEvent(new_state=BridgeState.ERROR)))
