@@ -196,6 +196,13 @@ def refusal_of(failed: facts.OpenFailed) -> errors.AvatarStartError:
     return _FAILURES.get(failed.failure, errors.AgentRefused)(failed.message, failed.advice)
 
 
+async def refuse_start(links: Links, error: errors.AvatarStartError) -> NoReturn:
+    """This life had no beginning; whether the next one could is for the turn queue to know."""
+    if isinstance(error, errors.AgentNeedsLogin):
+        await links.turn_queue.tell(messages.LoginRefused(error.message, error.advice))
+    raise error
+
+
 def without_secrets(fact: facts.Fact, redactor: Redactor) -> facts.Fact:
     """Hides them in remarks, not in what the agent says or does: that is the host's to see."""
     for name in _REMARKS.get(type(fact), ()):

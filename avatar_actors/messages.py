@@ -223,6 +223,13 @@ class SessionLost(Struct, frozen=True):
     has_died: bool
 
 
+class LoginRefused(Struct, frozen=True):
+    """The agent refused the start of a session for want of a login, and will the next time."""
+
+    message: str
+    advice: str
+
+
 class SessionIs(Struct, frozen=True):
     """The agent's session has this id now."""
 
@@ -246,7 +253,14 @@ class GetHealth(Struct, Request[HealthStatus], frozen=True):
 
 
 TurnNews: TypeAlias = (
-    Submit | SessionStarting | SessionReady | SessionLost | SessionIs | ResumeImpossible | Chosen
+    Submit
+    | SessionStarting
+    | SessionReady
+    | SessionLost
+    | SessionIs
+    | LoginRefused
+    | ResumeImpossible
+    | Chosen
 )
 TurnRequest: TypeAlias = (
     Interrupt | CloseDown | WhatToResume | ResumeThis | CurrentSession | GetHistory | ClearHistory

@@ -25,6 +25,7 @@ class SessionRecord:
         self.restarts: int = 0
         self.returncode: int | None = None
         self.last_words: str = "the avatar has ended"
+        self.has_been_open: bool = False
         self._is_wanted = bool(resume)
         self._has_spoken = bool(resume)
         self._can_resume = bool(resume)
@@ -56,7 +57,7 @@ class SessionRecord:
         if ready.session_id != self.session_id:
             self._has_spoken = knows_more
         self._wants_last = False
-        self.ready = ready
+        self.ready, self.has_been_open = ready, True
         self.continuity, self.continuity_why = ready.continuity, ready.why
         self.session_id = ready.session_id
         self._can_resume = ready.capabilities.can_load_session

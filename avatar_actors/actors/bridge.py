@@ -23,6 +23,7 @@ from avatar_actors.connection import (
     death_of,
     end_session,
     refusal_of,
+    refuse_start,
     why_not_resumed,
     without_secrets,
 )
@@ -239,7 +240,7 @@ class _Speaker:
     async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
         if failed.failure is facts.OpenFailure.NO_SUCH_SESSION:
             await self._cannot_resume(failed.message)
-        raise refusal_of(failed)
+        await refuse_start(self._links, refusal_of(failed))
 
     async def _cannot_resume(self, why: str) -> NoReturn:
         await self._links.turn_queue.tell(ResumeImpossible(why))
@@ -249,7 +250,7 @@ class _Speaker:
         error = await death_of(ended, self._links.stderr)
         if self._opened is None:
             if isinstance(error, errors.AvatarStartError):
-                raise error
+                await refuse_start(self._links, error)
             raise errors.AgentNotReady(f"the agent ended before it was ready: {error}")
         if self._turn is not None:
             turn, self._turn = self._turn, None

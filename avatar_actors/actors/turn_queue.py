@@ -10,6 +10,7 @@ from contextlib import suppress
 import trio
 
 from avatar_actors import messages
+from avatar_actors.errors import AgentNeedsLogin
 from avatar_actors.events import AvatarEvent, ErrorEvent, QueueEvent
 from avatar_actors.health import HealthStatus
 from avatar_actors.history import History
@@ -113,10 +114,18 @@ class _Queue:
                 await self._tell(self.record.lost(message))
             case messages.SessionIs(session_id):
                 self.record.session_id = session_id
+            case messages.LoginRefused(words, advice):
+                self._give_up(AgentNeedsLogin(words, advice))
             case ResumeImpossible(why):
                 self.record.cannot_resume(why)
             case Chosen():
                 self.record.choose(message)
+
+    def _give_up(self, refused: AgentNeedsLogin) -> None:
+        """To try again is no cure. A first start that fails is told to who wanted it."""
+        if self.record.has_been_open:
+            self.record.last_words = f"the avatar has ended: {refused}"
+            raise refused
 
     async def interrupt(self, turn_id: int, wish: TurnEnding) -> bool:
         """End a turn, wherever it stands; False if it has ended already."""

@@ -8,7 +8,8 @@ from trio.testing import MockClock
 
 from avatar_actors import messages
 from avatar_actors.actors.turn_queue import turn_queue
-from avatar_actors.events import TurnEndedEvent
+from avatar_actors.errors import AgentNeedsLogin
+from avatar_actors.events import ErrorEvent, TurnEndedEvent
 from avatar_actors.limit_messages import BudgetMessage, GiveBack, LimiterMessage
 from avatar_actors.messages import TurnEnding
 from avatar_actors.session_messages import (
@@ -59,6 +60,11 @@ class Scene:
         self.at: Address[messages.TurnMessage]
 
     async def play(self, stage: Stage) -> None:
+        """Up to the open session."""
+        await self.set_up(stage)
+        await self.open_session(stage)
+
+    async def set_up(self, stage: Stage) -> None:
         self.tracker_at = await stage.play("tracker", self.tracker, room=1)
         self.limiter_at = await stage.play("limiter", self.limiter)
         budget = Ear[BudgetMessage](MayRun="", TotalSpent=Usage())
@@ -71,7 +77,6 @@ class Scene:
         )
         actor = partial(turn_queue, provider="p", settings=AvatarSettings(), links=links)
         self.at = await stage.play("queue", actor)
-        await self.open_session(stage)
 
     async def open_session(self, stage: Stage) -> None:
         ready = messages.SessionReady(
@@ -228,3 +233,37 @@ async def test_who_asks_how_it_does_holds_up_no_interrupt(scene: Scene) -> None:
         assert asked == [1] * 100
         await stage.rest()
         assert scene.ends() == {1: Outcome.CANCELLED}
+
+
+async def test_a_login_that_is_refused_later_ends_the_avatar_and_says_what_to_do(
+    scene: Scene,
+) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        stage.cast.remove(scene.at)  # it is to end
+        monitor = scene.at.monitor()
+        await scene.submit(1)
+        await stage.rest()
+        await scene.at.tell(messages.LoginRefused("refused with HTTP 401", "Give a valid token."))
+        down = await monitor.down()
+        assert down.exit is not None
+        assert isinstance(down.exit.error, AgentNeedsLogin)
+        assert scene.ends() == {1: Outcome.CRASHED}
+        told = [each for each in scene.tracker.heard if isinstance(each, messages.Happened)]
+        [error] = [e for each in told for e in each.events if isinstance(e, ErrorEvent)]
+        assert error.error == "the avatar has ended: refused with HTTP 401\nGive a valid token."
+        assert not error.recoverable
+
+
+async def test_a_login_that_is_refused_at_the_first_start_is_left_to_who_starts(
+    scene: Scene,
+) -> None:
+    async with open_stage() as stage:
+        await scene.set_up(stage)
+        await scene.at.tell(messages.LoginRefused("refused", "sign in"))
+        await stage.rest()
+        await scene.open_session(stage)
+        await scene.submit(1)
+        await stage.rest()
+        assert scene.agent.prompts == [1]
+        scene.agent.end(1)

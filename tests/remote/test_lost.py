@@ -8,6 +8,7 @@ from avatar_actors import (
     BridgeState,
     Continuity,
     ContinuityEvent,
+    ErrorEvent,
     Outcome,
     Restarts,
     StateEvent,
@@ -16,7 +17,8 @@ from avatar_actors import (
     ToolEvent,
     ToolStatus,
 )
-from tests.remote.place import GO, WAIT, Place, play
+from tests.remote.conftest import sdk_server
+from tests.remote.place import GO, TOKEN, WAIT, Place, play
 from tests.remote.wireline import open_wireline
 from tests.runtime.home import all_of, until
 
@@ -147,6 +149,29 @@ async def test_restarts_can_be_chosen_for_a_remote_too(place: Place) -> None:
             await aria.wait()
         warm = [e for e in lives if e.new_state is BridgeState.WARMING_UP]
         assert len(warm) == 2
+
+
+async def test_a_token_that_is_refused_on_the_way_back_ends_it_with_what_to_do(
+    place: Place,
+) -> None:
+    with sdk_server(token="another") as elsewhere:
+        async with (
+            open_wireline(place.port) as line,
+            place.avatar(line.port) as aria,
+            aria.events(StateEvent, ErrorEvent) as events,
+        ):
+            line.lead_to(elsewhere)
+            await line.cut()
+            seen = [event async for event in events]
+            with pytest.raises(AvatarDown, match=r"refused the login with HTTP 401\n.*token"):
+                await aria.wait()
+    last = [e for e in seen if isinstance(e, ErrorEvent)][-1]
+    assert not last.recoverable
+    assert "refused the login with HTTP 401" in last.error
+    assert "valid token" in last.error
+    assert TOKEN not in last.error
+    states = [e.new_state for e in seen if isinstance(e, StateEvent)]
+    assert states.count(BridgeState.WARMING_UP) == 1
 
 
 async def test_the_stream_of_the_session_alone_is_enough_to_notice(place: Place) -> None:

@@ -38,6 +38,10 @@ class Wireline:
         for stream in itertools.chain(*found):
             await trio.aclose_forcefully(stream)
 
+    def lead_to(self, target: int) -> None:
+        """Connections to come go there."""
+        self._target = target
+
     def hang_up(self) -> None:
         """Nobody listens any more."""
         self._listening.cancel()
