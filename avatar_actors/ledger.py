@@ -61,7 +61,7 @@ class Ledger(Generic[K]):
         self._turns += 1
         money = self.budget.reserve_usd
         cost = self._dearest.cost_usd if money is None else money
-        self._open[call] = _Call(Usage(cost_usd=cost, output_tokens=_tokens(self._dearest)))
+        self._open[call] = _Call(Usage(cost_usd=cost, output_tokens=self._dearest.tokens))
 
     def report(self, call: K, usage: Usage) -> None:
         """What the call has used up to now; reports of one call replace each other."""
@@ -80,7 +80,7 @@ class Ledger(Generic[K]):
         used = self._settled[call] = ended.used
         self._dearest = Usage(
             cost_usd=max(used.cost_usd or 0.0, self._dearest.cost_usd or 0.0),
-            output_tokens=max(_tokens(used), _tokens(self._dearest)),
+            output_tokens=max(used.tokens, self._dearest.tokens),
         )
         while len(self._settled) > _REMEMBERED:
             self._forget(next(iter(self._settled)))
@@ -151,13 +151,13 @@ class Ledger(Generic[K]):
             )
         if budget.tokens is not None:
             reserved = sum(
-                max(_tokens(call.reserve) - _tokens(call.used), 0) for call in self._open.values()
+                max(call.reserve.tokens - call.used.tokens, 0) for call in self._open.values()
             )
             yield Limit(
                 name="tokens",
                 words=f"{budget.tokens} tokens",
                 most=budget.tokens,
-                spent=_tokens(total),
+                spent=total.tokens,
                 reserved=reserved,
             )
         if budget.turns is not None:
@@ -177,13 +177,9 @@ class Ledger(Generic[K]):
         return f"raise it with {self._holder}.raise_budget(Budget({limit.name}=…))"
 
 
-def _tokens(usage: Usage) -> int:
-    return usage.input_tokens + usage.output_tokens
-
-
 def _unseen(limit: str, used: Usage) -> str:
     """Why the limit did not see this use, and what to limit instead; or nothing."""
-    has_tokens = _tokens(used) + used.cached_tokens > 0
+    has_tokens = used.tokens > 0
     match limit:
         case "cost_usd" if used.cost_usd is None and has_tokens:
             return (

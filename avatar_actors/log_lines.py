@@ -164,8 +164,7 @@ def _because(why: str) -> str:
 
 
 def _used(usage: Usage) -> str:
-    tokens = usage.input_tokens + usage.output_tokens
-    words = f", {tokens} tokens" if tokens else ""
+    words = f", {usage.tokens} tokens" if usage.tokens else ""
     return words if usage.cost_usd is None else f"{words}, {usage.cost_usd:.6g} USD"
 
 

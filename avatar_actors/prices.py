@@ -80,7 +80,7 @@ class PriceList:
         if usage.cost_usd is not None:
             return _with_cost(usage, usage.cost_usd, CostSource.REPORTED)
         price, source = self.find(model)
-        if price is None or usage.input_tokens + usage.cached_tokens + usage.output_tokens == 0:
+        if price is None or usage.tokens == 0:
             return _with_cost(usage, None, CostSource.UNKNOWN)
         cost = usage.input_tokens * price.input + usage.cached_tokens * price.cached
         cost = (cost + usage.output_tokens * price.output) / _MILLION

@@ -58,6 +58,7 @@ class RateLimit(Struct, frozen=True):
 class Budget(Struct, frozen=True, kw_only=True):
     """What an avatar, or a runtime, may spend in its life. None: no limit.
 
+    `tokens` are input, cached and output together, as `Usage.tokens`.
     `reserve_usd` is what a turn holds back for itself while it runs; None: as much as the dearest
     turn so far.
     """

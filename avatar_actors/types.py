@@ -172,6 +172,11 @@ class Usage(Struct, frozen=True, kw_only=True):
     reasoning_tokens: int = 0
     cost_source: CostSource = CostSource.UNKNOWN
 
+    @property
+    def tokens(self) -> int:
+        """All that the model was given or gave: what a budget of tokens counts."""
+        return self.input_tokens + self.cached_tokens + self.output_tokens
+
     def __add__(self, other: Usage) -> Usage:
         return Usage.sum_of((self, other))
 

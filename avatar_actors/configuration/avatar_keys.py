@@ -52,7 +52,9 @@ RATE_LIMIT: Final = Section((
     Key("burst", Whole(least=1), "rate_limit.burst", "Prompts at once: 1."),
 ))  # fmt: skip
 COST: Final = (
-    Key("max_tokens", Whole(), "budget.tokens", "Tokens in the avatar's life."),
+    Key(
+        "max_tokens", Whole(), "budget.tokens", "Tokens in the avatar's life, cached ones included."
+    ),
     Key("max_prompts", Whole(), "budget.turns", "Prompts in the avatar's life."),
     Key("warn_at", SHARE, "budget.warn_at", "The share at which there is a warning: 0.8."),
 )

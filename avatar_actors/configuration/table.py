@@ -41,7 +41,7 @@ _METRICS: Final = Section((
 ))  # fmt: skip
 _BUDGET: Final = Section((
     Key("cost_usd", DOLLARS, "budget.cost_usd", "Dollars."),
-    Key("tokens", Whole(), "budget.tokens", "Tokens."),
+    Key("tokens", Whole(), "budget.tokens", "Tokens, cached ones included."),
     Key("turns", Whole(), "budget.turns", "Prompts."),
     Key("warn_at", SHARE, "budget.warn_at", "The share at which there is a warning: 0.8."),
 ))  # fmt: skip

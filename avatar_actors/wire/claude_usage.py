@@ -42,10 +42,10 @@ class Meter:
 
     def message(self, usage: object) -> list[AvatarEvent]:
         """A message of the model is complete; its money is only told with the result."""
-        tokens = _tokens(usage)
-        self._context = tokens.input_tokens + tokens.cached_tokens + tokens.output_tokens
-        self._running += tokens
-        return [] if tokens in NOTHING else [cost_event(self.turn)]
+        used = _tokens(usage)
+        self._context = used.tokens
+        self._running += used
+        return [] if used in NOTHING else [cost_event(self.turn)]
 
     def result(self, result: ResultLine) -> list[AvatarEvent]:
         """The figures of a result replace what was counted since the one before."""

@@ -120,6 +120,25 @@ def test_a_limit_that_is_reached_refuses_the_next_turn_and_says_how_to_raise_it(
     assert ledger.refusal() == f"{refusal}({advice})"
 
 
+@pytest.mark.parametrize(
+    "more",
+    [Usage(input_tokens=40), Usage(output_tokens=40), Usage(cached_tokens=40)],
+    ids=["input", "output", "cached"],
+)
+def test_a_budget_of_tokens_counts_all_that_the_model_was_given_or_gave(more: Usage) -> None:
+    ledger = ledger_of(Budget(tokens=100))
+    some = Usage(input_tokens=20, output_tokens=20, cached_tokens=20)
+    ledger.open(1)
+    ledger.report(1, some)
+    assert ledger.overrun() == ""
+    ledger.report(1, some + more)
+    assert "100 tokens is used up" in ledger.overrun()
+
+
+def test_thoughts_are_a_part_of_the_output_and_count_once() -> None:
+    assert Usage(output_tokens=50, reasoning_tokens=30).tokens == 50
+
+
 def test_a_raised_budget_lets_through_what_a_used_up_one_refused() -> None:
     ledger = ledger_of(Budget(cost_usd=1))
     ledger.report(0, used(1.0))

@@ -38,8 +38,7 @@ def count(number: int) -> str:
 
 def used(usage: Usage) -> list[str]:
     """Tokens and money, each if somebody told it; a tilde: nobody did, so it was guessed."""
-    tokens = usage.input_tokens + usage.cached_tokens + usage.output_tokens
-    words = [f"{count(tokens)} tokens"] if tokens else []
+    words = [f"{count(usage.tokens)} tokens"] if usage.tokens else []
     if usage.cost_usd:
         about = "~" if usage.cost_source is CostSource.ESTIMATED else ""
         digits = 2 if usage.cost_usd >= _CENT else 4

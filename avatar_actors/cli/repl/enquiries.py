@@ -61,7 +61,7 @@ async def cost(desk: Desk, _: str) -> list[str]:
 
 
 def _tokens(usage: Usage) -> str:
-    if not usage.input_tokens and not usage.output_tokens and not usage.cached_tokens:
+    if not usage.tokens:
         return "unknown: the agent told none"
     kinds = {"in": usage.input_tokens, "out": usage.output_tokens, "cached": usage.cached_tokens}
     return ", ".join(f"{count:,} {kind}" for kind, count in kinds.items() if count)
@@ -79,8 +79,8 @@ def _left(name: str, budget: Budget, used: Usage) -> Iterator[str]:
         left = max(0.0, budget.cost_usd - (used.cost_usd or 0.0))
         yield f"{name}: ${left:.4f} of ${budget.cost_usd:.4f} left"
     if budget.tokens is not None:
-        spent = used.input_tokens + used.output_tokens
-        yield f"{name}: {max(0, budget.tokens - spent):,} of {budget.tokens:,} tokens left"
+        left = max(0, budget.tokens - used.tokens)
+        yield f"{name}: {left:,} of {budget.tokens:,} tokens left"
 
 
 def _turns_left(budget: Budget, turns: int) -> Iterator[str]:
