@@ -24,11 +24,23 @@ class _Window(pyte.HistoryScreen):
         self.set_margins()
 
 
+class _TmuxWindow(_Window):
+    """Of a whole screen that is cleared the lines go up into the history, as in tmux."""
+
+    def erase_in_display(self, how: int = 0, *args: Any, **kwargs: Any) -> None:
+        if how == 0 and (self.cursor.x, self.cursor.y) == (0, 0):
+            used = [y for y in range(self.lines) if self.display[y].strip()]
+            self.history.top.extend(self.buffer.pop(y) for y in range(max(used, default=-1) + 1))
+        super().erase_in_display(how, *args, **kwargs)
+
+
 class Emulator:
     """A screen with its history above it, and a place to write to for a `Painter`."""
 
+    window: type[_Window] = _Window
+
     def __init__(self, columns: int = 80, lines: int = 24) -> None:
-        self._screen: Any = _Window(columns, lines, history=100_000, ratio=0.5)
+        self._screen: Any = self.window(columns, lines, history=100_000, ratio=0.5)
         self._stream: Any = pyte.ByteStream(self._screen)
         self.written = b""
 
@@ -76,3 +88,9 @@ class Emulator:
     def cursor(self) -> tuple[int, int]:
         """Its row and column."""
         return self._screen.cursor.y, self._screen.cursor.x
+
+
+class TmuxEmulator(Emulator):
+    """The same as tmux is."""
+
+    window = _TmuxWindow

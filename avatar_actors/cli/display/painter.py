@@ -13,7 +13,9 @@ from avatar_actors.cli.display.ink import SGR, cropped
 
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # a terminal that knows it shows all at once
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
-CLEAR_REST_OF_LINE, CLEAR_BELOW, PLAIN = "\x1b[K", "\x1b[J", "\x1b[m"
+CLEAR_REST_OF_LINE, PLAIN = "\x1b[K", "\x1b[m"
+# From the second column on, then the line: of a whole screen that is cleared tmux keeps the lines.
+CLEAR_BELOW: Final = "\x1b[C\x1b[J\r\x1b[K"
 # How long the end waits for a terminal that takes nothing.
 PATIENCE: Final = 2.0
 

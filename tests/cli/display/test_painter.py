@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from avatar_actors.cli.display import Painter
-from tests.cli.emulator import Emulator
+from tests.cli.emulator import Emulator, TmuxEmulator
 
 LINE = st.text(alphabet="ab č漢🐎", max_size=30).map(lambda text: f"x{text}".rstrip())
 PAINT = st.tuples(st.lists(LINE, max_size=6), st.lists(LINE, max_size=8))
@@ -52,6 +52,17 @@ def test_nothing_of_the_old_frame_is_left_after_a_resize(
         painter.paint([line[: columns // 2].rstrip() for line in finished], narrow)
         above += [line[: columns // 2].rstrip() for line in finished]
         assert screen.all_rows == [*above, *narrow]
+
+
+def test_a_frame_as_high_as_the_screen_is_not_kept_above_it_when_it_is_cleared() -> None:
+    screen = TmuxEmulator(64, 6)
+    painter = painter_on(screen)
+    painter.paint([], [f"old {number}" for number in range(6)])
+    screen.resize(32, 6)
+    painter.paint([], [f"new {number}" for number in range(6)])
+    assert screen.all_rows == [f"new {number}" for number in range(6)]
+    painter.paint([], [])
+    assert screen.all_rows == []
 
 
 def test_line_that_is_too_wide_is_cropped_with_its_colours_closed() -> None:
