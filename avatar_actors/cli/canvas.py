@@ -13,9 +13,9 @@ from avatar_actors.cli.display import Display, Painter, Style
 from avatar_actors.cli.display.painter import END
 from avatar_actors.cli.keys import Keyboard
 from avatar_actors.cli.outlet import Outlet
+from avatar_actors.cli.terminal_traits import size_of
 
 _LAST_WRITE = 1.0
-_USUAL = os.terminal_size((80, 24))
 
 
 class _Sheet:
@@ -125,8 +125,4 @@ class Canvas:
         self._keyboard.release()
 
     def _size(self) -> os.terminal_size:
-        try:
-            size = os.get_terminal_size(self._descriptor)
-        except OSError:
-            return _USUAL
-        return size if size.columns and size.lines else _USUAL
+        return size_of(self._descriptor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from avatar_actors.cli.output import Output
 from avatar_actors.cli.plain_output import PlainOutput
 from avatar_actors.cli.prompt_source import asked
 from avatar_actors.cli.remarks import Remarks
+from avatar_actors.cli.terminal_traits import has_unicode, is_lively, wants_colour
 
 if TYPE_CHECKING:
     from avatar_actors.cli.canvas import Canvas
@@ -59,15 +59,11 @@ def chat(wanted: Wanted, prompt: tuple[str, ...]) -> int:
 def _output(wanted: Wanted, casting: Casting, remarks: Remarks) -> Output:
     why = f"{casting.name}: {casting.why}"
     descriptor = sys.stdout.fileno()
-    if not wanted.as_json and _is_lively(descriptor) and (keyboard := open_keyboard()):
+    if not wanted.as_json and is_lively(descriptor) and (keyboard := open_keyboard()):
         return LiveOutput(partial(_canvas, wanted, why, descriptor, keyboard), keyboard)
     remarks.say(why)
     outlet = Outlet(descriptor)
     return JsonOutput(outlet, remarks) if wanted.as_json else PlainOutput(outlet, remarks)
-
-
-def _is_lively(descriptor: int) -> bool:
-    return os.isatty(descriptor) and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def _canvas(wanted: Wanted, why: str, descriptor: int, keyboard: Keyboard) -> Canvas:
@@ -78,8 +74,8 @@ def _canvas(wanted: Wanted, why: str, descriptor: int, keyboard: Keyboard) -> Ca
     style = Style(
         show_thinking=wanted.show_thinking,
         verbose=wanted.verbose,
-        colour=not os.environ.get("NO_COLOR"),
-        unicode="utf" in sys.stdout.encoding.lower(),
+        colour=wants_colour(),
+        unicode=has_unicode(),
     )
     canvas = Canvas(style, descriptor, keyboard)
     canvas.display.note(why)

@@ -17,7 +17,7 @@ from avatar_actors import (
     open_runtime,
 )
 from avatar_actors.cli.casting import Casting
-from avatar_actors.cli.exit_code import ExitCode, Failure, code_of
+from avatar_actors.cli.exit_code import ExitCode, Failure, code_of, nobody_reads, terminal_gone
 from avatar_actors.cli.interrupts import Interrupts, heeded
 from avatar_actors.cli.output import Output
 from avatar_actors.cli.prompt_source import Asked
@@ -89,9 +89,9 @@ class ChatRun:
         try:
             await self._output.attend()
         except* BrokenPipeError:
-            self._give_up(Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED))
+            self._give_up(nobody_reads())
         except* OSError:
-            self._give_up(Failure("the terminal is gone", ExitCode.OUTPUT_CLOSED))
+            self._give_up(terminal_gone())
 
     async def _follow(self) -> None:
         """Tell the events up to the end of the turn, or of the avatar."""
@@ -115,7 +115,7 @@ class ChatRun:
         try:
             await self._output.tell(events)
         except BrokenPipeError:
-            self._give_up(Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED))
+            self._give_up(nobody_reads())
         except OSError as error:
             self._give_up(Failure(f"the output cannot be written: {error.strerror}"))
         self._told = events[-1]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from avatar_actors import AvatarError
-from avatar_actors.cli.exit_code import ExitCode, Failure, failure_of
+from avatar_actors.cli.exit_code import ExitCode, Failure, failure_of, nobody_reads
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -151,7 +151,7 @@ def _heard() -> Generator[None]:
     except BrokenPipeError:
         # Python flushes stdout once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED) from None
+        raise nobody_reads() from None
 
 
 def _end(error: click.ClickException) -> int:

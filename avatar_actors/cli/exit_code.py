@@ -52,6 +52,16 @@ class Failure(click.ClickException):
         self.code = code
 
 
+def nobody_reads() -> Failure:
+    """The other end of the pipe is closed."""
+    return Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED)
+
+
+def terminal_gone() -> Failure:
+    """Its window was closed."""
+    return Failure("the terminal is gone", ExitCode.OUTPUT_CLOSED)
+
+
 def failure_of(error: AvatarError) -> Failure:
     """An error of the library, in one line with what to do about it."""
     match error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 
@@ -11,6 +10,7 @@ import msgspec
 
 from avatar_actors.cli.plain_text import plain
 from avatar_actors.cli.table import Table, wrapped
+from avatar_actors.cli.terminal_traits import wants_colour
 
 
 def say(text: str = "") -> None:
@@ -43,7 +43,7 @@ def say_json(value: object) -> None:
 
 
 def _is_for_person() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return sys.stdout.isatty() and wants_colour()
 
 
 def _width() -> int | None:

@@ -21,6 +21,7 @@ from avatar_actors.cli.options import Wanted, tree_options
 from avatar_actors.cli.outlet import Outlet
 from avatar_actors.cli.prompt_source import asked
 from avatar_actors.cli.remarks import Remarks
+from avatar_actors.cli.terminal_traits import has_unicode, is_lively, wants_colour
 from avatar_actors.cli.tree_attached import Attached
 from avatar_actors.cli.tree_screen import TreeScreen
 from avatar_actors.cli.tree_shows import TreeJson, TreeLines, TreeShow
@@ -97,8 +98,8 @@ def _show(wanted: Wanted, keyboard: Keyboard | None) -> TreeShow:
     if wanted.as_json:
         return TreeJson(outlet, Remarks(wanted.verbose))
     style = Style(
-        colour=os.isatty(descriptor) and not os.environ.get("NO_COLOR"),
-        unicode="utf" in sys.stdout.encoding.lower(),
+        colour=os.isatty(descriptor) and wants_colour(),
+        unicode=has_unicode(),
         verbose=wanted.verbose,
     )
     if keyboard is None:
@@ -108,5 +109,5 @@ def _show(wanted: Wanted, keyboard: Keyboard | None) -> TreeShow:
 
 def _keyboard(wanted: Wanted) -> Keyboard | None:
     """That of a person who looks on, if there is one."""
-    is_lively = os.isatty(sys.stdout.fileno()) and os.environ.get("TERM", "dumb") != "dumb"
-    return open_keyboard() if is_lively and not wanted.as_json else None
+    is_watched = is_lively(sys.stdout.fileno()) and not wanted.as_json
+    return open_keyboard() if is_watched else None

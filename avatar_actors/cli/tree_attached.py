@@ -20,13 +20,12 @@ from avatar_actors import (
     observable_programs,
     watch_tree,
 )
-from avatar_actors.cli.exit_code import ExitCode, Failure
+from avatar_actors.cli.exit_code import ExitCode, Failure, nobody_reads, terminal_gone
 from avatar_actors.cli.interrupts import CODES, heeded
 from avatar_actors.cli.tree_shows import TreeShow
 from avatar_actors.cli.tree_words import avatars_of, headline, name_of
 
 NOBODY: Final = 'no program shows its tree; start one: avatar tree "what is in this directory?"'
-_NOBODY_READS: Final = Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED)
 # A program that is stopped, or whose loop hangs, does not answer.
 _PATIENCE: Final = 2.0
 _MOST_NAMES: Final = 3
@@ -118,7 +117,7 @@ class Attached:
         except (AvatarError, Failure) as error:
             self._failure = error
         except BrokenPipeError:
-            self._failure = _NOBODY_READS
+            self._failure = nobody_reads()
 
     def _list(self, found: Sequence[Sighting]) -> None:
         for each in found:
@@ -148,7 +147,7 @@ class Attached:
         try:
             await self._show.attend()
         except* OSError:
-            self._failure = Failure("the terminal is gone", ExitCode.OUTPUT_CLOSED)
+            self._failure = terminal_gone()
             all_of_it.cancel()
 
     async def _listen(self, signals: AsyncIterator[int], all_of_it: trio.CancelScope) -> None:

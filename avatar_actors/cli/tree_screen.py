@@ -18,6 +18,7 @@ from avatar_actors.cli.display import Painter, Style
 from avatar_actors.cli.keys import Keyboard
 from avatar_actors.cli.outlet import Outlet
 from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.terminal_traits import size_of
 from avatar_actors.cli.tree_questions import TreeQuestions
 from avatar_actors.cli.tree_view import TreeView
 from avatar_actors.cli.tree_words import is_notable, told
@@ -26,7 +27,6 @@ PACE: Final = 0.2
 _LAST_WRITE: Final = 1.0
 # The headline, a line of the tree, the state, and one that scrolls.
 _LEAST_TREE: Final = 4
-_USUAL: Final = os.terminal_size((80, 24))
 
 
 class TreeScreen:
@@ -149,8 +149,4 @@ class TreeScreen:
             yield
 
     def _size(self) -> os.terminal_size:
-        try:
-            size = os.get_terminal_size(self._descriptor)
-        except OSError:
-            return _USUAL
-        return size if size.columns and size.lines else _USUAL
+        return size_of(self._descriptor)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from avatar_actors import AvatarEngine, RuntimeThread, Timeouts
 from avatar_actors.cli.casting import Casting
@@ -15,6 +14,7 @@ from avatar_actors.cli.repl.history_file import HistoryFile, history_path
 from avatar_actors.cli.repl.minutes import Minutes
 from avatar_actors.cli.repl.talk import Talk
 from avatar_actors.cli.repl.turns import Turns
+from avatar_actors.cli.terminal_traits import has_unicode, wants_colour
 
 
 async def talk(casting: Casting, wanted: Wanted) -> int:
@@ -51,6 +51,6 @@ def _style(wanted: Wanted) -> Style:
     return Style(
         show_thinking=wanted.show_thinking,
         verbose=wanted.verbose,
-        colour=not os.environ.get("NO_COLOR"),
-        unicode=sys.stdout.encoding.lower().startswith("utf"),
+        colour=wants_colour(),
+        unicode=has_unicode(),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterable
 from typing import Final
 
@@ -15,6 +14,7 @@ from avatar_actors.cli.repl.conversation import Conversation
 from avatar_actors.cli.repl.desk import one_line
 from avatar_actors.cli.repl.lines import cut, fitted
 from avatar_actors.cli.repl.prompt_screen import CONTINUED, PROMPT, Picture, PromptScreen
+from avatar_actors.cli.terminal_traits import wants_colour
 
 # Seconds between two pictures.
 BEAT: Final = 0.1
@@ -36,7 +36,7 @@ class Scene:
     ) -> None:
         self._display, self._conversation = display, conversation
         self._answer_keys, self._screen = answer_keys, screen
-        self._has_colour = not os.environ.get("NO_COLOR")
+        self._has_colour = wants_colour()
         self._above: list[str] = []
         self._told = 0
         self._shown = Picture()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO
@@ -10,10 +9,10 @@ from typing import TextIO
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
+from avatar_actors.cli.terminal_traits import size_of
+
 # What is between them is shown at once, by terminals that know it; the others pass over it.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
-# For a terminal that is gone, or does not know its size and says 0.
-_ROWS, _COLUMNS = 24, 80
 
 
 class SteadyOutput(Vt100_Output):
@@ -45,8 +44,5 @@ class SteadyOutput(Vt100_Output):
 
 
 def _size_of(stdout: TextIO) -> Size:
-    try:
-        size = os.get_terminal_size(stdout.fileno())
-    except OSError:
-        return Size(rows=_ROWS, columns=_COLUMNS)
-    return Size(rows=size.lines or _ROWS, columns=size.columns or _COLUMNS)
+    columns, rows = size_of(stdout.fileno())
+    return Size(rows=rows, columns=columns)
