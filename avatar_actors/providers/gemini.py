@@ -60,6 +60,8 @@ def gemini_profile(permissions: PermissionMode, files: FilesOffered) -> AcpProfi
         mode_notice="[MODE_UPDATE] ",
         tool_name_end="__",
         takes_any_model=True,
+        # 0.61.0 does not wait for its own replay before it answers session/load.
+        replays_late=True,
     )
 
 

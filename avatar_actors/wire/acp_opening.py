@@ -18,6 +18,7 @@ from avatar_actors.wire.acp_capabilities import (
 )
 from avatar_actors.wire.acp_choices import Choices, Choosing, models_of, modes_of
 from avatar_actors.wire.acp_content import mcp_server, refused_server
+from avatar_actors.wire.acp_late_replay import after_replay
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.acp_schema import Initialized, SessionResult
 from avatar_actors.wire.acp_stored import last_of
@@ -210,9 +211,15 @@ class Opening:
         if why:
             return self._fail(why)
         if not self._to_choose:
-            return [self._opened()]
+            return self._settle()
         choices, wanted = self._to_choose.pop(0)
         return Choosing(self._peer, self.session_id, choices, wanted).begin(self._choose_next)
+
+    def _settle(self) -> list[Fact]:
+        if not (self._profile.replays_late and self._turn.has_past):
+            return [self._opened()]
+        mode: JsonObject = {"sessionId": self.session_id, "modeId": self._mode}
+        return after_replay(self._peer, self._turn, mode, self._opened)
 
     def _fail(
         self, message: str, advice: str = "", failure: OpenFailure = OpenFailure.REFUSED

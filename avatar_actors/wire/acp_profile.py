@@ -37,7 +37,8 @@ class AcpProfile(Struct, frozen=True, kw_only=True):
     new mode. `tool_name_end` ends the tool's name in a tool call's id. `failed_status` is where in
     the `_meta` of session_info_update a status stands, and its value that says that the turn
     failed; `retry_notice` is where the agent tells there that it tries again. `takes_any_model`:
-    also those that it does not list.
+    also those that it does not list. `replays_late`: a loaded session's history also after the
+    answer.
     """
 
     system_prompt: SystemPromptBy = SystemPromptBy.INJECTED
@@ -63,3 +64,4 @@ class AcpProfile(Struct, frozen=True, kw_only=True):
     )
     tells_cost: bool = False
     takes_any_model: bool = False
+    replays_late: bool = False

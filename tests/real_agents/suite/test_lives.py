@@ -26,6 +26,8 @@ from tests.real_agents.stage import Player, RealStage, on_stage
 
 SECRET = "the word is heliotrope"
 LATER = "which word was it?"
+# Enough that its replay takes longer than the way of a prompt.
+LONG_PAST = 12
 # The promise is 0.1 s; this is for a machine that is busy with other things.
 AT_ONCE = 5.0
 # The slowest start takes half of what is left.
@@ -98,6 +100,20 @@ async def test_a_stopped_session_is_taken_up_again(
         assert await resumes(player, tmp_path, session_id)
         finds(Found.DIFFERS, "refused within the minute of its start")
     assert not await resumes(player, tmp_path, str(uuid.uuid4()))
+
+
+async def test_the_first_answer_after_a_resume_is_nothing_but_its_own(
+    player: Player, tmp_path: Path
+) -> None:
+    async with on_stage(player, tmp_path) as stage:
+        for number in range(LONG_PAST):
+            answer = await stage.avatar.chat(f"question {number}")
+    put_back_older(chats(tmp_path / "home"))
+    async with on_stage(player, tmp_path, resume=answer.session_id) as stage:
+        answer = await stage.avatar.chat(LATER)
+        assert answer.outcome is Outcome.COMPLETED, answer.error
+        assert answer.content.count("echo:") == 1, answer.content
+        assert LATER in answer.content
 
 
 async def kill(pid: int) -> float:
