@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from avatar_actors import AvatarOptions, Provider
+from avatar_actors import AvatarOptions, Provider, SettingsError
 from avatar_actors.chaos.kinds import FaultKind, Needs, possible
 from avatar_actors.chaos.report import ChaosOptions
 from avatar_actors.chaos.schedule import PlannedFault, ScheduleWish, schedule
@@ -32,13 +32,17 @@ class Cast(Struct, frozen=True, kw_only=True):
 
 
 def plan_of(options: ChaosOptions, cast: Cast) -> tuple[PlannedFault, ...]:
-    """The schedule of these options for this provider."""
+    """The schedule of these options for this provider; a SettingsError if it can suffer none."""
+    kinds = possible(options.kinds, cast.needs)
+    if not kinds:
+        names = ", ".join(kind.value for kind in options.kinds)
+        raise SettingsError(f"{cast.kind.name} plays no scripts, without which there is no {names}")
     wish = ScheduleWish(
         seed=options.seed,
         seconds=options.seconds,
         every=options.every,
         avatars=options.avatars,
-        kinds=possible(options.kinds, cast.needs),
+        kinds=kinds,
         order=options.order,
     )
     return schedule(wish)

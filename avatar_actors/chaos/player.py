@@ -78,6 +78,14 @@ class Player:
         self._answered: deque[_Answered] = deque(maxlen=_REMEMBERED)
         self._news = trio.Event()
 
+    async def rehearse(self) -> str:
+        """One question, in peace: what is wrong with its answer, or nothing."""
+        ended = (await self._ask(self._place.write())).ended
+        if ended is None:
+            return f"nothing came within {PATIENCE:g} s"
+        is_well = ended.outcome is Outcome.COMPLETED
+        return "" if is_well else ended.reason or ended.outcome.value
+
     async def play(self, replace: Callable[[], Awaitable[None]]) -> None:
         """Question after question, until it is told to finish; `replace` who gave up."""
         while not self._is_over:

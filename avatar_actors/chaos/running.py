@@ -34,7 +34,7 @@ from avatar_actors.chaos.samples import Effort, Sampler
 from avatar_actors.chaos.schedule import FaultOrder, PlannedFault, slices
 from avatar_actors.chaos.shortage import Shortage
 from avatar_actors.chaos.sight import Wardens
-from avatar_actors.chaos.stage import House, Stage
+from avatar_actors.chaos.stage import House, Stage, open_all
 from avatar_actors.chaos.survey import Survey
 from avatar_actors.chaos.tally import Prompts, Tally
 from avatar_actors.chaos.witness import Tap
@@ -46,7 +46,6 @@ _TIMEOUTS = Timeouts(start=30, interrupt=2.0, stop=1.0)
 _RATE, _FASTEST = 100.0, 0.1
 # Seconds between two questions to an agent with a model, whose answers cost something.
 _GENTLE = 2.0
-_AT_ONCE = 8
 # Little is remembered, so that what is remembered is soon as much as it will ever be.
 _HISTORY = 20
 _TELL_EVERY = 0.25
@@ -143,7 +142,7 @@ class _Run:
             self._stages = [Stage(number, house) for number in range(self._options.avatars)]
             async with trio.open_nursery() as players:
                 with self._scope:
-                    await self._start()
+                    await open_all(self._stages)
                     for stage in self._stages:
                         players.start_soon(stage.play)
                     self._phase = "baseline"
@@ -183,18 +182,6 @@ class _Run:
             pause=max(_FASTEST if is_scripted else _GENTLE, self._options.avatars / _RATE),
             plays_scripts=is_scripted,
         )
-
-    async def _start(self) -> None:
-        """In waves: each agent is a program that starts, and they share the cores."""
-        places = trio.CapacityLimiter(_AT_ONCE)
-
-        async def one(stage: Stage) -> None:
-            async with places:
-                await stage.open()
-
-        async with trio.open_nursery() as nursery:
-            for stage in self._stages:
-                nursery.start_soon(one, stage)
 
     def _begin(self, runtime: Runtime) -> None:
         self._phase = "faults"

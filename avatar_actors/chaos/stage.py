@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import trio
@@ -25,6 +26,7 @@ from avatar_actors.chaos.witness import UP, Tap, Witness
 
 _AGAIN = 0.05
 _LOOK = 0.01
+_AT_ONCE = 8
 
 
 class House(Struct, frozen=True, kw_only=True):
@@ -87,6 +89,11 @@ class Stage:
         """The first avatar; in peace, so one that cannot start will not start later."""
         await self._start(TrappedStream(self.trap))
 
+    async def rehearse(self) -> None:
+        """A first question: some agents tell only then that nobody is signed in."""
+        if why := await self.player.rehearse():
+            raise AvatarStartError(f"a first question was not answered: {why}")
+
     async def _start_again(self) -> None:
         """Until an avatar is up here, however often it has to be tried."""
         with trio.fail_after(PATIENCE):
@@ -146,3 +153,24 @@ class Stage:
             if process is not None and process.state not in {"Z", "X"} and health.state in UP:
                 return process
             await trio.sleep(_LOOK)
+
+
+async def open_all(stages: Sequence[Stage]) -> None:
+    """The first by itself, then in waves: each agent is a program, and they share the cores.
+
+    So what cannot work is told once; and what an agent makes in its HOME on its first day is made
+    by one: two opencodes 1.18.33 lock each other out of it.
+    """
+    first, *others = stages
+    await first.open()
+    if not first.house.plays_scripts:
+        await first.rehearse()
+    places = trio.CapacityLimiter(_AT_ONCE)
+
+    async def one(stage: Stage) -> None:
+        async with places:
+            await stage.open()
+
+    async with trio.open_nursery() as nursery:
+        for stage in others:
+            nursery.start_soon(one, stage)

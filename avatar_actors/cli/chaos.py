@@ -12,7 +12,7 @@ import click
 import msgspec
 import trio
 
-from avatar_actors import AvatarError
+from avatar_actors import AvatarError, AvatarStartError
 from avatar_actors.chaos import (
     Cast,
     ChaosOptions,
@@ -27,7 +27,7 @@ from avatar_actors.chaos import (
     text_summary,
 )
 from avatar_actors.cli.casting import cast
-from avatar_actors.cli.exit_code import ExitCode, Failure
+from avatar_actors.cli.exit_code import ExitCode, Failure, failure_of
 from avatar_actors.cli.options import Wanted
 
 QUICK: Final = ChaosOptions(avatars=8, seconds=20.0, every=0.4)
@@ -178,7 +178,10 @@ def _run(
         pass
     finally:
         logging.disable(logging.NOTSET)
-    if refusals:  # the agent is not there, or wants a login
+    if refusals and isinstance(refusals[0], AvatarStartError):
+        # 1 would say that a promise was broken; nothing was tried.
+        raise Failure(failure_of(refusals[0]).message, ExitCode.NO_PROVIDER)
+    if refusals:
         raise refusals[0]
     raise KeyboardInterrupt  # the second Ctrl-C: no report
 

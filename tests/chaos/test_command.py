@@ -32,6 +32,7 @@ def program(*arguments: str) -> "subprocess.Popen[str]":
         (["--json", "/no/such/directory/x.json"], "is not a directory"),
         (["--replay", "/no/such/report.json"], "is no report of chaos"),
         (["--provider", "claud"], "claud"),
+        (["--provider", "claude", "--faults", "hang"], "claude plays no scripts"),
     ],
 )
 def test_what_cannot_work_is_one_line_before_anything_is_started(
@@ -53,6 +54,39 @@ def test_an_agent_that_is_not_there_is_one_line(
     said = capsys.readouterr()
     assert said.out == ""
     assert "'no-such-agent' was not found" in said.err.splitlines()[-1]
+
+
+# An ACP agent that starts, and answers every prompt as one whose user is not signed in.
+SIGNED_OUT = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    answers = {"initialize": {"protocolVersion": 1}, "session/new": {"sessionId": "s"}}
+    if asked["method"] in answers:
+        said = {"result": answers[asked["method"]]}
+    else:
+        said = {"error": {"code": -32603, "message": "Please run /login"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **said}), flush=True)
+"""
+
+
+def test_an_agent_that_answers_no_question_is_one_line_before_any_fault(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    agent, config, report = (tmp_path / name for name in ("agent.py", "avatar.yaml", "report.json"))
+    agent.write_text(SIGNED_OUT)
+    config.write_text(f"providers:\n  out:\n    command: {sys.executable}\n    args: [{agent}]\n")
+    named = ["--provider", "out", "--config", str(config), "--json", str(report)]
+    assert run(["chaos", *named]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines()[-1] == (
+        "avatar: a first question was not answered: Please run /login"
+    )
+    assert "faults:" not in said.err
+    assert not report.exists()
 
 
 @for_conformance
