@@ -107,9 +107,10 @@ async def test_the_first_answer_after_a_resume_is_nothing_but_its_own(
 ) -> None:
     async with on_stage(player, tmp_path) as stage:
         for number in range(LONG_PAST):
-            answer = await stage.avatar.chat(f"question {number}")
+            await stage.avatar.chat(f"question {number}")
+        session_id = (await stage.avatar.health()).session_id
     put_back_older(chats(tmp_path / "home"))
-    async with on_stage(player, tmp_path, resume=answer.session_id) as stage:
+    async with on_stage(player, tmp_path, resume=session_id) as stage:
         answer = await stage.avatar.chat(LATER)
         assert answer.outcome is Outcome.COMPLETED, answer.error
         assert answer.content.count("echo:") == 1, answer.content
