@@ -15,7 +15,6 @@ import msgspec
 import trio
 
 from avatar_actors import (
-    AvatarEvent,
     Restarts,
     Runtime,
     Timeouts,
@@ -37,7 +36,6 @@ from avatar_actors.chaos.sight import Wardens
 from avatar_actors.chaos.stage import House, Stage, open_all
 from avatar_actors.chaos.survey import Survey
 from avatar_actors.chaos.tally import Prompts, Tally
-from avatar_actors.chaos.witness import Tap
 
 # As often as the schedule likes, each after the same short pause, in which faults can fall too.
 _RESTARTS = Restarts(max_restarts=1_000_000, period=1.0, first_delay=0.05, factor=1.0)
@@ -56,23 +54,17 @@ _LONGEST_REST = 15.0
 Tell: TypeAlias = Callable[[Progress], None]
 
 
-def as_it_is(event: AvatarEvent) -> tuple[AvatarEvent, ...]:
-    """The tap of every run but those of tests: what the witness hears, the oracle hears."""
-    return (event,)
-
-
 async def run_chaos(
     options: ChaosOptions,
     cast: Cast,
     tell: Tell,
     planned: Sequence[PlannedFault] | None = None,
-    tap: Tap = as_it_is,
 ) -> ChaosReport:
     """Run it to its end, or to the first SIGINT or SIGTERM; nothing of it is left afterwards."""
     faults = tuple(plan_of(options, cast) if planned is None else planned)
     with tempfile.TemporaryDirectory(prefix="avatar-chaos-") as home:
         async with trio.open_nursery() as nursery:
-            run = _Run(options, cast, faults, Path(home), tap)
+            run = _Run(options, cast, faults, Path(home))
             nursery.start_soon(_heed_signals, run)
             nursery.start_soon(run.keep_telling, tell)
             evidence = await run.go()
@@ -96,10 +88,9 @@ class _Run:
         cast: Cast,
         faults: tuple[PlannedFault, ...],
         home: Path,
-        tap: Tap,
     ) -> None:
         self._options, self._cast, self._faults = options, cast, faults
-        self._home, self._tap = home, tap
+        self._home = home
         self._name = secrets.token_hex(8)
         self._tally = Tally()
         self._shortage = Shortage()
@@ -177,7 +168,6 @@ class _Run:
             shortage=self._shortage,
             wardens=self._wardens,
             one_warden=trio.Lock(),
-            tap=self._tap,
             seed=self._options.seed,
             pause=max(_FASTEST if is_scripted else _GENTLE, self._options.avatars / _RATE),
             plays_scripts=is_scripted,

@@ -22,7 +22,7 @@ from avatar_actors.chaos.shortage import Shortage
 from avatar_actors.chaos.sight import MARK, Seen, Wardens, seen
 from avatar_actors.chaos.tally import Tally
 from avatar_actors.chaos.trap import Trap, TrappedStream, trapped
-from avatar_actors.chaos.witness import UP, Tap, Witness
+from avatar_actors.chaos.witness import UP, Witness
 
 _AGAIN = 0.05
 _LOOK = 0.01
@@ -42,7 +42,6 @@ class House(Struct, frozen=True, kw_only=True):
     shortage: Shortage
     wardens: Wardens
     one_warden: trio.Lock
-    tap: Tap
     seed: int
     pause: float
     plays_scripts: bool
@@ -60,7 +59,7 @@ class Stage:
         self.trap = Trap()
         self.lock = trio.Lock()
         self.author = Author(self.name, house.seed)
-        self.witness = Witness(self.name, house.tally, house.tap)
+        self.witness = Witness(self.name, house.tally)
         place = Place(
             name=self.name,
             avatar=lambda: self.avatar,

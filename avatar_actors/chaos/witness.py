@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TypeAlias
 
 import trio
 
@@ -16,19 +15,16 @@ from avatar_actors.chaos.watch import Watch, is_pause
 
 UP = frozenset({BridgeState.READY, BridgeState.BUSY})
 
-# Stands between the witness's stream and the oracle; a test may plant a defect here.
-Tap: TypeAlias = Callable[[AvatarEvent], Iterable[AvatarEvent]]
-
 
 class Witness:
     """One for a place, whoever plays there; its counts only grow."""
 
-    def __init__(self, name: str, tally: Tally, tap: Tap) -> None:
+    def __init__(self, name: str, tally: Tally) -> None:
         self.breaches = Breaches()
         self.ledger = Ledger(name, self.breaches)
         self.restarts = 0
         self.down_seconds = 0.0
-        self._tally, self._tap = tally, tap
+        self._tally = tally
         self._watches: list[Watch] = []
         self._down_since: float | None = None
 
@@ -58,8 +54,7 @@ class Witness:
         self._tally.restarts += 1
 
     def _hear(self, event: AvatarEvent) -> None:
-        for told in self._tap(event):
-            self.ledger.heard(told)
+        self.ledger.heard(event)
         if isinstance(event, StateEvent):
             self._state(event.new_state)
         elif is_pause(event):

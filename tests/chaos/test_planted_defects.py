@@ -1,89 +1,127 @@
-"""Real runs, small ones: what is planted into them is found, and nothing else is."""
+"""Defects as they could come into the product, planted in a copy of it: the verdict finds each."""
 
-import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
+from pathlib import Path
 
-import trio
+import pytest
+from msgspec import Struct
 
-from avatar_actors import AvatarEvent, Outcome, TextEvent, TurnEndedEvent
-from avatar_actors.chaos import Cast, ChaosOptions, ChaosReport, FaultKind, Progress, run_chaos
-from avatar_actors.chaos.running import as_it_is
-from avatar_actors.chaos.witness import Tap
+from avatar_actors.chaos import ChaosReport, FaultKind
+from tests.chaos.mutant import Edit, Run, copied, run_chaos_of
 from tests.thorough import for_conformance
 
-# The second question that this seed asks is one that the host cancels.
-SMALL = ChaosOptions(
-    avatars=2, seconds=2.0, every=0.4, seed=17, kinds=(FaultKind.KILL_AGENT, FaultKind.FLOOD)
+ONCE = '__import__("planted").once()'
+KILLS = (FaultKind.KILL_AGENT, FaultKind.FLOOD)
+
+
+class Defect(Struct, frozen=True):
+    """What is planted, which faults bring it to light, and which promises it breaks."""
+
+    edit: Edit
+    breaks: frozenset[str]
+    faults: tuple[FaultKind, ...] = KILLS
+
+
+def defect(edit: Edit, *breaks: str, faults: tuple[FaultKind, ...] = KILLS) -> Defect:
+    return Defect(edit, frozenset(breaks), faults)
+
+
+# Each happens once; the copy's module `planted` sees to it, over all processes.
+DEFECTS = {
+    "a stream drops one event": defect(
+        Edit(
+            "avatar_actors/subscription.py",
+            "self._queue.extend(events)",
+            "is_first = events and type(events[0]) is TextEvent\n"
+            f"            self._queue.extend(events[1:] if is_first and {ONCE} else events)",
+        ),
+        "events lost",
+    ),
+    "the tracker tells the end of a cancelled turn before the last of it": defect(
+        Edit(
+            "avatar_actors/actors/activity_tracker.py",
+            "[*rest, ended])",
+            "[ended, *rest]\n"
+            f"            if outcome is Outcome.CANCELLED and {ONCE} else [*rest, ended])",
+        ),
+        "events after cancel",
+    ),
+    "a stream delivers one event twice": defect(
+        Edit(
+            "avatar_actors/subscription.py",
+            "self._queue.extend(events)",
+            "is_first = events and type(events[0]) is TextEvent\n"
+            "            again = [events[0], *events] if is_first else events\n"
+            f"            self._queue.extend(again if is_first and {ONCE} else events)",
+        ),
+        "events doubled",
+    ),
+    "a descriptor of a session is not closed": defect(
+        Edit(
+            "avatar_actors/processes/owned_fd.py",
+            "if self.is_ours():\n            os.close",
+            f"if self.is_ours() and not {ONCE}:\n            os.close",
+        ),
+        "descriptors left",
+    ),
+    "the runtime's directory is not removed": defect(
+        Edit(
+            "avatar_actors/processes/scratch.py",
+            "for each in (path, unfinished):",
+            f"for each in () if {ONCE} else (path, unfinished):",
+        ),
+        "directories left",
+    ),
+}
+CHEAP = (
+    "a stream drops one event",
+    "the tracker tells the end of a cancelled turn before the last of it",
 )
 
 
-async def run(tap: Tap = as_it_is, tell: Callable[[Progress], None] | None = None) -> ChaosReport:
-    with trio.fail_after(180):
-        return await run_chaos(SMALL, Cast(), tell or (lambda _: None), tap=tap)
+def run(place: Path, edit: Edit | None, kinds: Sequence[FaultKind] = KILLS) -> Run:
+    # The second question that this seed asks is one that the host cancels.
+    size = ("--avatars", "2", "--seconds", "1", "--every", "0.4", "--seed", "17")
+    faults = (word for kind in kinds for word in ("--faults", kind.value))
+    return run_chaos_of(copied(place, edit), *size, *faults)
 
 
-def broken(report: ChaosReport) -> dict[str, int]:
-    return {each.name: each.found for each in report.promises if not each.is_kept}
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in CHEAP else for_conformance) for name in DEFECTS]
+)
+def test_a_planted_defect_breaks_its_promises_and_no_other(name: str, tmp_path: Path) -> None:
+    planted = DEFECTS[name]
+    found = run(tmp_path, planted.edit, planted.faults)
+    assert found.has_happened, found.output
+    assert found.broken == planted.breaks, (found.output, found.report.examples)
+    assert found.code == 1, found.output
 
 
 @for_conformance
-async def test_the_same_seed_twice_gives_the_same_schedule_and_the_same_verdicts() -> None:
-    first, second = await run(), await run()
+def test_the_copy_as_it_is_breaks_none_and_the_same_seed_gives_the_same_schedule(
+    tmp_path: Path,
+) -> None:
+    reports: list[ChaosReport] = []
+    for round_ in ("first", "second"):
+        place = tmp_path / round_
+        place.mkdir()
+        found = run(place, None)
+        assert (found.code, found.broken) == (0, set()), found.output
+        assert not found.has_happened
+        reports.append(found.report)
+    first, second = reports
     assert (first.digest, first.schedule) == (second.digest, second.schedule)
-    assert broken(first) == broken(second) == {}
-    assert first.is_ok
-    for report in (first, second):
-        assert [fault.number for fault in sorted(report.faults, key=lambda f: f.number)] == [
-            fault.number for fault in report.schedule
-        ]
+    for report in reports:
+        assert report.is_ok
+        numbers = sorted(fault.number for fault in report.faults)
+        assert numbers == [fault.number for fault in report.schedule]
         assert all(fault.is_landed and fault.proof for fault in report.faults)
         assert report.totals.prompts.answered > 0
-        assert report.totals.restarts >= sum(
-            fault.kind is FaultKind.KILL_AGENT for fault in report.faults
-        )
+        kills = sum(fault.kind is FaultKind.KILL_AGENT for fault in report.faults)
+        assert report.totals.restarts >= kills
 
 
-async def test_one_event_that_is_dropped_is_found() -> None:
-    dropped: list[AvatarEvent] = []
-
-    def drop_one(event: AvatarEvent) -> Iterable[AvatarEvent]:
-        if isinstance(event, TextEvent) and not dropped:
-            dropped.append(event)
-            return ()
-        return (event,)
-
-    found = broken(await run(drop_one))
-    assert dropped
-    assert set(found) == {"events lost"}
-
-
-async def test_one_event_that_is_delivered_after_a_cancel_is_found() -> None:
-    late: list[AvatarEvent] = []
-
-    def repeat_one(event: AvatarEvent) -> Iterable[AvatarEvent]:
-        yield event
-        if isinstance(event, TurnEndedEvent) and event.outcome is Outcome.CANCELLED and not late:
-            late.append(TextEvent(seq=event.seq, turn_id=event.turn_id, text="too late"))
-            yield late[0]
-
-    found = broken(await run(repeat_one))
-    assert late
-    assert found == {"events after cancel": 1}
-
-
-@for_conformance
-async def test_a_process_and_a_zombie_that_are_left_are_found() -> None:
-    left: list[subprocess.Popen[bytes]] = []
-
-    def leave_some(progress: Progress) -> None:
-        if progress.phase == "faults" and not left:
-            left.append(subprocess.Popen(["sleep", "600"]))
-            left.append(subprocess.Popen(["true"]))  # nobody waits for it
-
-    try:
-        found = broken(await run(tell=leave_some))
-    finally:
-        for process in left:
-            process.kill()
-            process.wait()
-    assert found == {"orphans": 1, "zombies": 1}
+def test_a_place_that_the_product_no_longer_has_is_said_in_words(tmp_path: Path) -> None:
+    gone = Edit("avatar_actors/subscription.py", "a line of the past", "")
+    with pytest.raises(AssertionError, match="the product has moved on"):
+        copied(tmp_path, gone)
