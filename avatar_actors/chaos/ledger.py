@@ -12,13 +12,17 @@ from avatar_actors import (
     EventsLostEvent,
     Outcome,
     TextEvent,
+    ToolStatus,
     TurnEndedEvent,
     TurnStartedEvent,
 )
+from avatar_actors.chaos.handed import Handed, is_counted
 from avatar_actors.chaos.question import FLOOD, MOMENT, TOKEN, Question
 
 _REMEMBERED = 256
 _EXAMPLES = 50
+# How a tool may have ended in a turn that was completed: unknown is one whose end was not told.
+_KNOWN = frozenset(ToolStatus) - {ToolStatus.UNKNOWN}
 
 
 class Breach(Enum):
@@ -52,6 +56,13 @@ class Breaches(Struct):
             self.examples.append(f"{breach.value}: {words}")
 
 
+class _Over(Struct, frozen=True):
+    """A turn that has ended, and how many events of it were told."""
+
+    outcome: Outcome
+    count: int
+
+
 class _Open(Struct):
     """A turn that is under way, as far as it was heard."""
 
@@ -61,20 +72,23 @@ class _Open(Struct):
     flood: int = 0
     text: list[str] = field(default_factory=list[str])
     rest: str = ""
+    count: int = 0
+    handed: int | None = None
 
 
 class Ledger:
     """Judges one avatar, life after life.
 
     Tell it each prompt before it is sent (`asked`), each event of a subscriber that sees all
-    (`heard`), and what the caller of the prompt got (`answered`).
+    (`heard`), each that the caller of the prompt gets (`handed`), and what it got (`answered`).
     """
 
     def __init__(self, avatar: str, breaches: Breaches) -> None:
         self._avatar, self._breaches = avatar, breaches
         self._seq = 0
         self._open: dict[int, _Open] = {}
-        self._over: dict[int, Outcome] = {}
+        self._over: dict[int, _Over] = {}
+        self._handed: dict[int, Handed] = {}
 
     def new_life(self) -> None:
         """Another avatar has this place: it numbers events and turns from one again."""
@@ -84,6 +98,7 @@ class Ledger:
     def asked(self, turn_id: int, question: Question) -> None:
         """This is about to be sent."""
         self._open[turn_id] = _Open(question)
+        self._handed[turn_id] = Handed()
 
     def heard(self, event: AvatarEvent) -> None:
         """An event, in the order of the stream."""
@@ -92,6 +107,8 @@ class Ledger:
             return
         if not self._is_in_order(event):
             return
+        if event.turn_id in self._open:
+            self._open[event.turn_id].count += is_counted(event)
         if event.turn_id in self._over:
             self._after_the_end(event)
         elif isinstance(event, TextEvent):
@@ -101,21 +118,36 @@ class Ledger:
         elif isinstance(event, TurnEndedEvent):
             self._ended(event)
 
+    def handed(self, turn_id: int, event: AvatarEvent) -> None:
+        """An event, as the caller of the prompt gets it."""
+        got = self._handed[turn_id]
+        if not got.takes(event):
+            breach = Breach.EVENT_DOUBLED if event.seq == got.seq else Breach.EVENT_REORDERED
+            self._add(breach, f"turn {turn_id}: its caller got {event.seq} after {got.seq}")
+
     def answered(self, turn_id: int, text: str, ended: TurnEndedEvent | None) -> None:
         """What the caller had: the pieces it was handed, and the outcome, which must be there.
 
         An end without a number is the caller's own: the avatar had gone.
         """
+        got = self._handed.get(turn_id, Handed())
         self.left(turn_id, text, ended)
-        if ended is not None and ended.seq and len(ended.text) > len(text):
+        if ended is None or not ended.seq:
+            return
+        if len(ended.text) > len(text):
             words = f"turn {turn_id}: pieces {text[-80:]!r}, in its end {ended.text[-80:]!r}"
             self._add(Breach.EVENT_LOST, words)
+        if got.is_whole and turn_id in self._over:
+            self._compare(turn_id, got.count, self._over[turn_id].count)
+        elif got.is_whole and turn_id in self._open:
+            self._open[turn_id].handed = got.count  # its end is still to be heard
 
     def left(self, turn_id: int, text: str, ended: TurnEndedEvent | None) -> None:
         """The same of a caller that left on the way, and so was handed only the first pieces."""
+        got = self._handed.pop(turn_id, Handed())
         if ended is None:
             self._add(Breach.PROMPT_LOST, f"turn {turn_id} had no outcome in time")
-        elif ended.seq and not ended.text.startswith(text):
+        elif ended.seq and got.is_in_order and not ended.text.startswith(text):
             words = f"turn {turn_id}: pieces {text[-80:]!r}, in its end {ended.text[-80:]!r}"
             self._add(Breach.EVENT_LOST, words)
 
@@ -125,6 +157,13 @@ class Ledger:
             if turn.has_begun:
                 self._add(Breach.EVENT_LOST, f"the end of turn {turn_id} was not told")
         self._open = {}
+
+    def _compare(self, turn_id: int, handed: int, heard: int) -> None:
+        """Where the caller has more, the loss was heard of already: a number is missing."""
+        if handed < heard:
+            missing = heard - handed
+            words = f"turn {turn_id}: its caller got {missing} events less than were told"
+            self._add(Breach.EVENT_LOST, words, missing)
 
     def _is_in_order(self, event: AvatarEvent) -> bool:
         expected, self._seq = self._seq + 1, max(self._seq, event.seq)
@@ -145,7 +184,7 @@ class Ledger:
         if isinstance(event, TurnEndedEvent):
             self._add(Breach.ANSWERED_TWICE, f"turn {event.turn_id}")
             return
-        outcome = self._over[event.turn_id]
+        outcome = self._over[event.turn_id].outcome
         was_cancelled = outcome in {Outcome.CANCELLED, Outcome.TIMED_OUT}
         breach = Breach.AFTER_CANCEL if was_cancelled else Breach.AFTER_END
         self._add(breach, f"turn {event.turn_id} was {outcome.value}, then came {event!r:.200}")
@@ -213,19 +252,25 @@ class Ledger:
 
     def _ended(self, event: TurnEndedEvent) -> None:
         turn = self._open.pop(event.turn_id, None)
-        self._over[event.turn_id] = event.outcome
+        count = turn.count if turn is not None else 0
+        self._over[event.turn_id] = _Over(event.outcome, count)
         while len(self._over) > _REMEMBERED:
             del self._over[next(iter(self._over))]
         if turn is None:
             self._add(Breach.MIXED, f"the end of turn {event.turn_id}, which was not asked")
             return
+        if turn.handed is not None:
+            self._compare(event.turn_id, turn.handed, count)
         whole, question = "".join(turn.text), turn.question
         if event.text != whole:
             self._add(Breach.EVENT_LOST, f"the text of turn {event.turn_id} is not its pieces")
         if event.outcome is Outcome.COMPLETED and question.is_exact:
             missing = question.pieces - turn.pieces + question.flood - turn.flood
+            missing += question.tools - sum(call.status in _KNOWN for call in event.tool_calls)
             if missing > 0:
-                words = f"question {question.number} was completed without {missing} pieces"
+                words = (
+                    f"question {question.number} was completed without {missing} pieces or tools"
+                )
                 self._add(Breach.EVENT_LOST, words, missing)
 
     def _add(self, breach: Breach, words: str, count: int = 1) -> None:

@@ -163,7 +163,7 @@ class Player:
         ):
             async with turn:
                 is_handed_in = True
-                await _hear_out(turn, question, texts)
+                await self._hear_out(turn, question, texts)
         answer = Answer(sent=sent, done=time.monotonic(), text="".join(texts), ended=turn.ended)
         is_late = patience.cancel_called
         if not is_handed_in and not is_late:
@@ -179,6 +179,18 @@ class Player:
         if not was_hit and not self.is_hit and hits == self.hits:
             self._judge(question, answer, turn.ended)
         return answer
+
+    async def _hear_out(self, turn: Turn, question: Question, texts: list[str]) -> None:
+        """To the end; on its way the host may interrupt it, once."""
+        pieces, last = 0, question.cancel_after
+        async for event in turn:
+            self._place.ledger.handed(turn.turn_id, event)
+            if isinstance(event, TextEvent):
+                texts.append(event.text)
+                pieces += len(TOKEN.findall(event.text))
+                if last is not None and pieces >= last:
+                    last = None
+                    await turn.interrupt()
 
     @contextmanager
     def _callable(self) -> Generator[trio.CancelScope]:
@@ -203,15 +215,3 @@ class Player:
         elif ended.outcome is not Outcome.CANCELLED or question.cancel_after is None:
             words = f"{self._place.name}: {ended.outcome.value}: {ended.reason}"
             self._place.tally.disturb(words)
-
-
-async def _hear_out(turn: Turn, question: Question, texts: list[str]) -> None:
-    """To the end; on its way the host may interrupt it, once."""
-    pieces, last = 0, question.cancel_after
-    async for event in turn:
-        if isinstance(event, TextEvent):
-            texts.append(event.text)
-            pieces += len(TOKEN.findall(event.text))
-            if last is not None and pieces >= last:
-                last = None
-                await turn.interrupt()

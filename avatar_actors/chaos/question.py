@@ -17,10 +17,12 @@ TOKEN: Final = re.compile(r"<(a\d+)\.(\d+)\.(\d+|f)>")
 # `[t=…]`: the moment, in monotonic ns, at which the agent began to do its fault.
 MOMENT: Final = re.compile(r"\[t=(\d+)\]")
 FLOOD: Final = "f"
+# Longer than anybody looks for who was left behind.
+_LONG: Final = 600
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """A prompt and what its whole answer must hold: `pieces` in order, and `flood` alike.
+    """A prompt and what its answer must hold: `pieces` in order, `flood` alike, `tools` ended.
 
     Not `is_exact`: the answer is a model's own words, of which only strangers' tokens are wrong.
     """
@@ -30,6 +32,7 @@ class Question(Struct, frozen=True, kw_only=True):
     prompt: str
     pieces: int = 0
     flood: int = 0
+    tools: int = 0
     is_exact: bool = True
     cancel_after: int | None = None
     timeout: float | None = None
@@ -61,12 +64,19 @@ class Author:
         pieces = self._dice.randint(3, 8)
         return self._made([self._say(index) for index in range(pieces)], pieces=pieces)
 
-    def faulty(self, *fault: Step, flood: int = 0, timeout: float | None = None) -> Question:
-        """Two pieces, the moment, these steps, and two pieces more if they leave anybody to say."""
+    def faulty(
+        self, *fault: Step, flood: int = 0, timeout: float | None = None, leaves: str = ""
+    ) -> Question:
+        """Two pieces, the moment, these steps, and two pieces more if they leave anybody to say.
+
+        `leaves`: the kind of process that the agent has started by then, and will not end.
+        """
         self._number += 1
         moment: Step = {"pulse": {"count": 1, "every": 0, "text": "[t={t}]"}}
         full: list[Step] = [{"flood": flood, "text": self._token(FLOOD)}] if flood else []
         before, after = [self._say(0), self._say(1)], [self._say(2), self._say(3)]
+        if leaves:
+            before.append({"spawn": leaves, "seconds": _LONG})
         steps = [*before, moment, *fault, *full, *after]
         return self._made(steps, pieces=4, flood=flood, timeout=timeout)
 
@@ -91,6 +101,7 @@ class Author:
             prompt=f"SCRIPT:{json.dumps(steps)}",
             pieces=pieces,
             flood=flood,
+            tools=sum("tool" in step for step in steps),
             cancel_after=cancel_after,
             timeout=timeout,
         )

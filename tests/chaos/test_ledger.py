@@ -1,15 +1,18 @@
 """The oracle: each rule that it watches over, broken once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from avatar_actors import (
     AvatarEvent,
     EventsLostEvent,
     Outcome,
     TextEvent,
+    ToolCall,
     ToolEvent,
+    ToolStatus,
     TurnEndedEvent,
     TurnStartedEvent,
 )
@@ -124,3 +127,61 @@ def test_a_model_may_say_what_it_likes_but_nothing_of_others() -> None:
     free = Question(avatar="a1", number=7, prompt="", is_exact=False)
     assert judged(turn("Certainly! <a1.7.0>"), free) == {}
     assert Breach.MIXED in judged(turn("Certainly! <a1.6.0>"), free)
+
+
+WITH_A_TOOL = [
+    TurnStartedEvent(seq=1, turn_id=1),
+    *(TextEvent(seq=2 + i, turn_id=1, text=piece) for i, piece in enumerate(PIECES)),
+    ToolEvent(seq=5, turn_id=1),
+    TurnEndedEvent(seq=6, turn_id=1, text="".join(PIECES)),
+]
+
+
+def handed_over(given: Sequence[AvatarEvent]) -> dict[Breach, int]:
+    """A turn with a tool, of which the caller was given these."""
+    breaches = Breaches()
+    ledger = Ledger("a1", breaches)
+    ledger.asked(1, QUESTION)
+    for event in WITH_A_TOOL:
+        ledger.heard(event)
+    for event in given:
+        ledger.handed(1, event)
+    text = "".join(event.text for event in given if isinstance(event, TextEvent))
+    ended = WITH_A_TOOL[-1]
+    assert isinstance(ended, TurnEndedEvent)
+    ledger.answered(1, text, ended)
+    return dict(breaches.counts)
+
+
+def test_the_caller_is_handed_what_is_told_and_text_may_be_merged() -> None:
+    started, *_, tool, end = WITH_A_TOOL
+    merged = TextEvent(seq=2, turn_id=1, text="".join(PIECES))
+    assert handed_over(WITH_A_TOOL) == {}
+    assert handed_over([started, merged, tool, end]) == {}
+
+
+def test_what_the_caller_is_not_handed_or_twice_or_out_of_order_is_noticed() -> None:
+    started, first, second, third, tool, end = WITH_A_TOOL
+    assert handed_over([started, first, second, third, end]) == {Breach.EVENT_LOST: 1}
+    twice = [started, first, first, second, third, tool, end]
+    assert Breach.EVENT_DOUBLED in handed_over(twice)
+    assert Breach.EVENT_LOST not in handed_over(twice)
+    assert Breach.EVENT_REORDERED in handed_over([started, second, first, third, tool, end])
+
+
+def test_a_caller_that_was_told_of_a_loss_has_lost_nothing_in_silence() -> None:
+    started, *pieces, _, end = WITH_A_TOOL
+    assert handed_over([started, EventsLostEvent(count=1), *pieces, end]) == {}
+
+
+def test_a_completed_turn_knows_how_its_tools_ended() -> None:
+    question = Question(avatar="a1", number=7, prompt="", pieces=3, tools=1)
+    *before, end = turn(*PIECES)
+    for status, breach in (
+        (ToolStatus.COMPLETED, {}),
+        (ToolStatus.FAILED, {}),
+        (ToolStatus.UNKNOWN, {Breach.EVENT_LOST: 1}),
+    ):
+        call = ToolCall(tool_id="read", tool_name="Read", status=status)
+        assert judged([*before, replace(end, tool_calls=(call,))], question) == breach
+    assert judged([*before, end], question) == {Breach.EVENT_LOST: 1}
