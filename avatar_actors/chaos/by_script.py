@@ -15,15 +15,22 @@ _DEADLY: dict[FaultKind, tuple[Step, ...]] = {
     FaultKind.CLOSE_STDOUT: ({"close": "stdout"}, {"wait": 60}),
     FaultKind.HALF_LINE: ({"half": '{"jsonrpc":"2.0","method":"session/upd'}, {"kill": 9}),
 }
+# What it leaves for its keeper to end. One that is deaf to SIGTERM only where nobody waits for it.
+_LEAVES = {
+    FaultKind.EXIT: "daemon",
+    FaultKind.CLOSE_STDOUT: "daemon",
+    FaultKind.HALF_LINE: "stubborn",
+}
 _HANGS_FOR = 0.4
 _STDERR = 1_000_000
 _NARROW = 64
 
 
 async def die_in_turn(shot: Shot) -> Landing:
-    """The agent ends its own life in the midst of a turn."""
-    agent = await shot.stage.agent()
-    answer = await shot.stage.player.put(shot.stage.author.faulty(*_DEADLY[shot.fault.kind]))
+    """The agent ends its own life in the midst of a turn, and leaves a process behind."""
+    agent, kind = await shot.stage.agent(), shot.fault.kind
+    question = shot.stage.author.faulty(*_DEADLY[kind], leaves=_LEAVES[kind])
+    answer = await shot.stage.player.put(question)
     if answer.ended is None or answer.ended.outcome is not Outcome.CRASHED:
         miss(f"the turn was {outcome_of(answer)}")
     await shot.until_gone(agent)

@@ -50,6 +50,15 @@ class Remains(Struct, frozen=True, kw_only=True):
         """Whether there is nothing."""
         return not any(getattr(self, name) for name in self.__struct_fields__)
 
+    def __or__(self, other: Remains) -> Remains:
+        """The worse of both, for each."""
+        names = self.__struct_fields__
+        worse = {name: max(getattr(self, name), getattr(other, name)) for name in names}
+        return Remains(**worse)
+
+
+NOTHING_LEFT = Remains(orphans=0, zombies=0, descriptors=0, tasks=0, threads=0, directories=0)
+
 
 def inventory(run: str, wardens: Wardens, agents: frozenset[int] = frozenset()) -> Inventory:
     """Count everything, now. `run` is the mark of its processes; `agents` may be there."""
@@ -109,15 +118,16 @@ def difference(before: Inventory, after: Inventory) -> Remains:
 
 
 def _directories() -> list[str]:
-    """The private directories of this program."""
+    """The private directories of this program, and those of its avatars within them."""
     stat = read_stat(os.getpid())
     ours = f"{os.getpid()}.{stat.started if stat is not None else 0}-"
     places = {os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir()} - {""}
     parents = (Path(place) / f"avatar-actors-{os.geteuid()}" for place in places)
-    return [
-        str(path)
+    own = [
+        path
         for parent in parents
         if parent.is_dir()
         for path in parent.iterdir()
         if path.name.lstrip(".").startswith(ours)
     ]
+    return [str(path) for path in (*own, *(below for path in own for below in path.iterdir()))]

@@ -27,7 +27,13 @@ from avatar_actors.chaos.injecting import FaultRecord
 from avatar_actors.chaos.judging import Evidence, judged
 from avatar_actors.chaos.kinds import Needs
 from avatar_actors.chaos.progress import Progress
-from avatar_actors.chaos.remains import Inventory, difference, inventory, settled
+from avatar_actors.chaos.remains import (
+    NOTHING_LEFT,
+    Inventory,
+    difference,
+    inventory,
+    settled,
+)
 from avatar_actors.chaos.report import ChaosOptions, ChaosReport
 from avatar_actors.chaos.samples import Effort, Sampler
 from avatar_actors.chaos.schedule import FaultOrder, PlannedFault, slices
@@ -103,6 +109,7 @@ class _Run:
         self._took = 0.0
         self._effort = Effort()
         self._dead_letters = 0
+        self._grown = NOTHING_LEFT
         self._phase = "starting"
         self.is_complete = True
 
@@ -131,19 +138,23 @@ class _Run:
         async with trio.open_nursery() as witnesses:
             house = self._house(runtime, witnesses)
             self._stages = [Stage(number, house) for number in range(self._options.avatars)]
+            survey = Survey(house, self._stages)
             async with trio.open_nursery() as players:
                 with self._scope:
                     await open_all(self._stages)
+                    await survey.before_questions()
                     for stage in self._stages:
                         players.start_soon(stage.play)
                     self._phase = "baseline"
                     await trio.sleep(_baseline(self._options))
-                    await self._inject_all(house, records)
+                    await self._inject_all(house, survey, records)
                 self._took, self._effort = self._campaign.clock.now, self._campaign.clock.effort
                 self._phase = "stopping"
                 for stage in self._stages:
                     stage.player.finish()
             self._dead_letters = runtime.dead_letters - self._dead_letters
+            if self.is_complete:
+                self._grown = await survey.after_questions()
             async with trio.open_nursery() as nursery:
                 for stage in self._stages:
                     nursery.start_soon(stage.stop)
@@ -180,8 +191,7 @@ class _Run:
         for stage in self._stages:
             stage.witness.down_seconds = 0.0
 
-    async def _inject_all(self, house: House, records: IO[bytes]) -> None:
-        survey = Survey(house, self._stages)
+    async def _inject_all(self, house: House, survey: Survey, records: IO[bytes]) -> None:
         async with trio.open_nursery() as sampling:
             sampling.start_soon(self._sampler.run, self._tally, self._shortage)
             if self._options.order is FaultOrder.BY_KIND:
@@ -209,7 +219,7 @@ class _Run:
             dead_letters=self._dead_letters,
             effort=self._effort,
             samples=self._sampler.taken(),
-            remains=difference(before, after),
+            remains=difference(before, after) | self._grown,
             alone=self._campaign.alone,
             seconds=self._took,
             is_complete=self.is_complete,

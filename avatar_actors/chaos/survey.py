@@ -1,4 +1,4 @@
-"""What a kind of fault did by itself: all comes to rest after its slice, and is counted."""
+"""What is left in a runtime that lives on, whose end would tidy up: of all faults, or of a kind."""
 
 from __future__ import annotations
 
@@ -40,12 +40,26 @@ class Alone(Struct, frozen=True, kw_only=True):
 
 
 class Survey:
-    """Counts when nobody asks; what is there after a slice is what the next is held against."""
+    """Counts when nobody asks: before the first question and after the last, and between slices.
+
+    What is there after a slice is what the next is held against.
+    """
 
     def __init__(self, house: House, stages: Sequence[Stage]) -> None:
         self._house, self._stages = house, stages
+        self._first: Inventory | None = None
         self._there: Inventory | None = None
         self._dead_letters = self._disturbed = 0
+
+    async def before_questions(self) -> None:
+        """All are up, and nobody was asked anything yet."""
+        self._first = await self._look()
+
+    async def after_questions(self) -> Remains:
+        """What there is more than then, with all up again."""
+        assert self._first is not None
+        async with self._rest():
+            return difference(self._first, await settled(self._first, self._look))
 
     async def of_peace(self) -> None:
         """Before the first slice."""

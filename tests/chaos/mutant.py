@@ -20,17 +20,25 @@ from avatar_actors.warden.process_tree import all_pids
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LIMIT: Final = 180
-# As `planted.once()` in the copy: whoever of all its processes makes the file is the first.
-PLANTED: Final = """
+# The module `planted` in the copy. Whoever of all its processes makes the file is the first.
+PLANTED: Final = '''
 import os
+
+MARKER = {marker!r}
+words = []
 
 def once():
     try:
-        os.close(os.open({marker!r}, os.O_CREAT | os.O_EXCL))
+        os.close(os.open(MARKER, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
         return False
     return True
-"""
+
+def last(word):
+    """The word before this one, once."""
+    words.append(word)
+    return words[-2] if len(words) > 1 and once() else word
+'''
 
 
 class Edit(Struct, frozen=True):

@@ -10,8 +10,11 @@ from avatar_actors.chaos import ChaosReport, FaultKind
 from tests.chaos.mutant import Edit, Run, copied, run_chaos_of
 from tests.thorough import for_conformance
 
-ONCE = '__import__("planted").once()'
+PLANTED = '__import__("planted")'
+ONCE = f"{PLANTED}.once()"
 KILLS = (FaultKind.KILL_AGENT, FaultKind.FLOOD)
+# No session ends by it, so every question comes to its own end.
+GENTLE = (FaultKind.FULL_MAILBOX,)
 
 
 class Defect(Struct, frozen=True):
@@ -26,7 +29,7 @@ def defect(edit: Edit, *breaks: str, faults: tuple[FaultKind, ...] = KILLS) -> D
     return Defect(edit, frozenset(breaks), faults)
 
 
-# Each happens once; the copy's module `planted` sees to it, over all processes.
+# The copy's module `planted` says that it happened, and once only where that is wanted.
 DEFECTS = {
     "a stream drops one event": defect(
         Edit(
@@ -45,6 +48,7 @@ DEFECTS = {
             f"            if outcome is Outcome.CANCELLED and {ONCE} else [*rest, ended])",
         ),
         "events after cancel",
+        faults=GENTLE,
     ),
     "a stream delivers one event twice": defect(
         Edit(
@@ -55,6 +59,86 @@ DEFECTS = {
             f"            self._queue.extend(again if is_first and {ONCE} else events)",
         ),
         "events doubled",
+    ),
+    "a stream drops one event of a caller that is no text": defect(
+        Edit(
+            "avatar_actors/subscription.py",
+            "self._queue.extend(events)",
+            "is_first = self.turn_id and events and type(events[0]) is not TextEvent\n"
+            f"            self._queue.extend(events[1:] if is_first and {ONCE} else events)",
+        ),
+        "events lost",
+    ),
+    "a stream delivers one event twice to its caller": defect(
+        Edit(
+            "avatar_actors/subscription.py",
+            "self._queue.extend(events)",
+            "is_first = self.turn_id and events and type(events[0]) is TextEvent\n"
+            "            again = [events[0], *events] if is_first else events\n"
+            f"            self._queue.extend(again if is_first and {ONCE} else events)",
+        ),
+        "events doubled",
+    ),
+    "the bridge loses the end of a tool": defect(
+        Edit(
+            "avatar_actors/actors/bridge.py",
+            "self._links.tracker.tell(messages.Happened(turn_id, events))",
+            "self._links.tracker.tell(messages.Happened(turn_id, [event for event in events\n"
+            '            if type(event).__name__ != "ToolEvent" or not event.status.is_over\n'
+            f"            or not {ONCE}]))",
+        ),
+        "events lost",
+        faults=(FaultKind.STOP_TOOL,),
+    ),
+    "the bridge asks for the prompt before": defect(
+        Edit(
+            "avatar_actors/actors/bridge.py",
+            "commands.Prompt(turn_id, text, attachments)",
+            f"commands.Prompt(turn_id, {PLANTED}.last(text), attachments)",
+        ),
+        "prompts mixed",
+        "events lost",
+    ),
+    "the keeper only asks where it should kill": defect(
+        Edit(
+            "avatar_actors/warden/keeper.py",
+            "denied = self._signal_tree(signal.SIGKILL)",
+            f"{ONCE}\n        denied = self._signal_tree(signal.SIGTERM)",
+        ),
+        "orphans",
+        faults=(FaultKind.HALF_LINE,),
+    ),
+    "the warden never reaps its first keeper": defect(
+        Edit(
+            "avatar_actors/warden/program.py",
+            "pid, status = os.waitpid(-1, os.WNOHANG)",
+            f"{ONCE}\n"
+            "                first = next(iter(self._leases), 0)\n"
+            "                others = (pid for pid in children(os.getpid()) if pid != first)\n"
+            "                waits = (os.waitpid(pid, os.WNOHANG) for pid in others)\n"
+            "                dead = next((each for each in waits if each[0]), None)\n"
+            "                if dead is None and not first:\n"
+            "                    dead = os.waitpid(-1, os.WNOHANG)\n"
+            "                pid, status = dead or (0, 0)",
+        ),
+        "zombies",
+    ),
+    "the watch over a turn's silence outlives the turn": defect(
+        Edit(
+            "avatar_actors/actors/activity_tracker.py",
+            "self.silence.cancel()",
+            f"{ONCE} or self.silence.cancel()",
+        ),
+        "tasks left",
+    ),
+    "an avatar's directory is not removed": defect(
+        Edit(
+            "avatar_actors/actors/private_dir.py",
+            "await trio.to_thread.run_sync(",
+            f"{ONCE} or await trio.to_thread.run_sync(",
+        ),
+        "directories left",
+        faults=(FaultKind.RAISE_IN_VITAL,),
     ),
     "a descriptor of a session is not closed": defect(
         Edit(
@@ -80,7 +164,7 @@ CHEAP = (
 
 
 def run(place: Path, edit: Edit | None, kinds: Sequence[FaultKind] = KILLS) -> Run:
-    # The second question that this seed asks is one that the host cancels.
+    # With this seed the second question to a0 and the third to a1 are cancelled by the host.
     size = ("--avatars", "2", "--seconds", "1", "--every", "0.4", "--seed", "17")
     faults = (word for kind in kinds for word in ("--faults", kind.value))
     return run_chaos_of(copied(place, edit), *size, *faults)
