@@ -35,7 +35,8 @@ p { margin: 4px 0 8px; } .faint { color: var(--faint); } code { font-size: 13px;
 .verdict { border-left: 6px solid var(--ok); background: #eaf5ee; padding: 10px 14px;
   margin: 14px 0; font-size: 17px; font-weight: 600; color: var(--ok); }
 .verdict.bad { border-color: var(--bad); background: #fbebea; color: var(--bad); }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(210px, 1fr)); gap: 10px; }
+.cards { display: grid; grid-template-columns: repeat(4, 1fr); gap: 10px; }
+@media screen and (max-width: 760px) { .cards { grid-template-columns: repeat(2, 1fr); } }
 .card { border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px; }
 .card b { display: block; font-size: 20px; font-weight: 600; white-space: nowrap; }
 .card span { color: var(--faint); font-size: 13px; }
@@ -45,7 +46,8 @@ table { border-collapse: collapse; width: 100%; font-size: 13px;
 th, td { text-align: right; padding: 3px 7px; border-bottom: 1px solid var(--line);
   white-space: nowrap; } th { color: var(--faint); font-weight: 600; vertical-align: bottom; }
 th:first-child, td:first-child, th.words { text-align: left; } td.words { white-space: normal;
-  text-align: left; color: var(--faint); } tr.bad td { color: var(--bad); font-weight: 600; }
+  text-align: left; color: var(--faint); min-width: 220px; }
+tr.bad td { color: var(--bad); font-weight: 600; }
 .pair { display: grid; gap: 12px;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr)); }
 .timeline { min-width: 720px; }
