@@ -177,9 +177,14 @@ class Avatar:
         return await self._contact.ask(session.bridge, inner.CallAgent(action, arguments or {}))
 
     async def stop(self) -> None:
-        """End it: its turns as cancelled, its process tree, its files. Twice is once."""
-        await self.close_down("the avatar was stopped")
-        await self._avatars.terminate(self._actors.supervisor)
+        """End it: its turns as cancelled, its process tree, its files. Twice is once.
+
+        Who is cancelled in it does not see the end, which comes all the same.
+        """
+        try:
+            await self.close_down("the avatar was stopped")
+        finally:
+            await self._avatars.terminate(self._actors.supervisor)
 
     async def close_down(self, reason: str) -> None:
         """Take no more prompts and end the turns: the first step of a stop."""

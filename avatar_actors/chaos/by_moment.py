@@ -136,16 +136,17 @@ async def _cancel_start(shot: Shot) -> Landing:
     mark = f"{house.run}/{name}"
     options = house.options.copy()
     options["env"] = {**options.get("env", {}), MARK: mark}
-    at = time.monotonic()
-    with trio.move_on_after(_MID_START * shot.fault.seconds) as scope:
+    at, avatar = time.monotonic(), None
+    with trio.move_on_after(_MID_START * shot.fault.seconds):
         try:
             avatar = await house.runtime.start(house.provider, name, **options)
         except AvatarStartError as error:
             miss(f"the start failed before it could be cancelled: {error}")
+    if avatar is not None:
         await avatar.stop()
         miss("it was up before it could be cancelled")
     left = await _left_of(shot, mark)
-    if left or not scope.cancelled_caught:
+    if left:
         miss(f"{pids(left)} lived on after a cancelled start")
     return Landing(at=at, proof=f"the start of {name} was cancelled, nobody is left")
 

@@ -102,6 +102,19 @@ async def test_the_number_of_avatars_is_limited(home: Home) -> None:
             assert (await bert.chat(script({"say": "x"}))).success
 
 
+@pytest.mark.parametrize("checkpoints", range(4))
+async def test_a_stop_whose_caller_is_cancelled_goes_on(home: Home, checkpoints: int) -> None:
+    async with home.runtime() as runtime:
+        aria = await runtime.start("embedded", "aria", **home.options())
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(aria.stop)
+            for _ in range(checkpoints):
+                await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+        await aria.wait()
+        assert runtime.avatars() == []
+
+
 async def test_a_name_is_free_again_after_its_avatar_stopped(home: Home) -> None:
     async with home.runtime() as runtime:
         for number in range(3):
