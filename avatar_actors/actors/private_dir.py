@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
+from functools import partial
 from pathlib import Path
 
 import trio
 
 from avatar_actors.session_messages import Nothing
 from supervisors import Inbox
+
+# To remove a directory takes a descriptor. Soon there is one, unless the host itself is in trouble:
+# then it goes with the runtime's own.
+_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+_AGAIN = 0.05
 
 
 async def private_dir(inbox: Inbox[Nothing], path: Path) -> None:
@@ -19,4 +26,16 @@ async def private_dir(inbox: Inbox[Nothing], path: Path) -> None:
         await trio.sleep_forever()
     finally:
         with inbox.grace():
-            await trio.to_thread.run_sync(lambda: shutil.rmtree(path, ignore_errors=True))
+            while not await trio.to_thread.run_sync(partial(_remove, path)):  # noqa: ASYNC110 - nobody tells
+                await trio.sleep(_AGAIN)
+
+
+def _remove(path: Path) -> bool:
+    """Whether all was done that can be done."""
+    try:
+        shutil.rmtree(path)
+    except OSError as error:
+        if error.errno in _SHORTAGES:
+            return False
+        shutil.rmtree(path, ignore_errors=True)
+    return True

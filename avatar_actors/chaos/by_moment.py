@@ -8,7 +8,7 @@ from functools import partial
 
 import trio
 
-from avatar_actors import AvatarStartError, BridgeState
+from avatar_actors import AvatarStartError, BridgeState, EventStream, StateEvent
 from avatar_actors.chaos.by_signal import pids, wardens_of
 from avatar_actors.chaos.landing import Landing, Shot, miss
 from avatar_actors.chaos.sight import MARK, Seen, marked, newest_pid
@@ -16,7 +16,7 @@ from avatar_actors.chaos.watch import is_back, is_lost, is_state
 
 _LOOK = 0.004
 # An agent of Python needs some 100 ms to be ready; a start is cancelled in the midst of that.
-_MID_START = 0.05
+_MID_START = 0.01
 
 
 async def kill_in_start(shot: Shot) -> Landing:
@@ -136,19 +136,34 @@ async def _cancel_start(shot: Shot) -> Landing:
     mark = f"{house.run}/{name}"
     options = house.options.copy()
     options["env"] = {**options.get("env", {}), MARK: mark}
-    at, avatar = time.monotonic(), None
-    with trio.move_on_after(_MID_START * shot.fault.seconds):
+    at, avatar, why = time.monotonic(), None, ""
+    states = EventStream(kinds=(StateEvent,))
+    async with trio.open_nursery() as nursery:
+        pause = _MID_START * shot.fault.seconds
+        nursery.start_soon(_cancel_on_its_way, states, nursery.cancel_scope, pause)
         try:
-            avatar = await house.runtime.start(house.provider, name, **options)
+            avatar = await house.runtime.start(house.provider, name, states, **options)
         except AvatarStartError as error:
-            miss(f"the start failed before it could be cancelled: {error}")
+            why = f"the start failed before it could be cancelled: {error}"
+        nursery.cancel_scope.cancel()
+    states.close()
     if avatar is not None:
         await avatar.stop()
-        miss("it was up before it could be cancelled")
+        why = "it was up before it could be cancelled"
+    if why:
+        miss(why)
     left = await _left_of(shot, mark)
     if left:
         miss(f"{pids(left)} lived on after a cancelled start")
     return Landing(at=at, proof=f"the start of {name} was cancelled, nobody is left")
+
+
+async def _cancel_on_its_way(states: EventStream, start: trio.CancelScope, pause: float) -> None:
+    """Soon after the agent began to start, which takes it longer than this pause."""
+    async for event in states:
+        if isinstance(event, StateEvent) and event.new_state is BridgeState.WARMING_UP:
+            await trio.sleep(pause)
+            start.cancel()
 
 
 async def _left_of(shot: Shot, mark: str) -> list[Seen]:

@@ -28,8 +28,8 @@ from avatar_actors.chaos.slope import Slope, slope
 from avatar_actors.chaos.survey import Alone
 from avatar_actors.chaos.tally import Prompts, Tally
 
-# Fewer restarts say nothing about what one of them leaves in memory.
-_JUDGED_FROM = 1000
+# Fewer restarts say nothing about what one of them leaves in memory; and histories fill first.
+_JUDGED_FROM, _JUDGED_AFTER = 1000, 300.0
 _EXAMPLES = 50
 # How each of what can be left is called in the promises.
 _LEFT = {
@@ -140,7 +140,7 @@ def _kinds(counts: dict[FaultKind, int]) -> str:
 def memory_words(growth: Growth) -> str:
     """The slopes in words."""
     if growth.blocks.value is None:
-        return f"not judged: fewer than {_JUDGED_FROM:,} restarts of mixed kinds"
+        return f"not judged: fewer than {_JUDGED_FROM:,} restarts of mixed kinds, or too short"
     parts = (
         f"{_interval(growth.blocks, 1)} blocks",
         f"{_interval(growth.heap, 1024)} KiB of heap",
@@ -159,7 +159,8 @@ def _interval(found: Slope, unit: float) -> str:
 def _memory(seen: Evidence) -> Growth:
     """By kind there is nothing to say: each kind has its own level, and so follows a slope."""
     samples, is_mixed = seen.samples, seen.options.order is FaultOrder.MIXED
-    if not is_mixed or not samples.restarts or samples.restarts[-1] < _JUDGED_FROM:
+    is_long = bool(samples.seconds) and samples.seconds[-1] >= _JUDGED_AFTER
+    if not is_mixed or not is_long or samples.restarts[-1] < _JUDGED_FROM:
         return Growth()
     thousands = [count / 1000 for count in samples.restarts]
     return Growth(

@@ -1,11 +1,13 @@
 """The small actors of a session, alone: file clerk, stderr monitor, stdin writer, private dir."""
 
 import os
+import resource
 from functools import partial
 from pathlib import Path
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import (
     MemoryReceiveStream,
     MemorySendStream,
@@ -163,4 +165,23 @@ async def test_the_private_directory_lives_as_long_as_its_actor(tmp_path: Path) 
         (path / "deep").mkdir()
         (path / "deep" / "file").write_text("x")
         await root.terminate(folder)
+        assert not path.exists()
+
+
+async def test_the_private_directory_goes_when_descriptors_are_to_be_had_again(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "private"
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with open_supervisor("root") as root, trio.open_nursery() as nursery:
+        folder = await root.start(ChildSpec[Nothing]("folder", partial(private_dir, path=path)))
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+            nursery.start_soon(root.terminate, folder)
+            await trio.testing.wait_all_tasks_blocked(0.02)
+            assert path.exists()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        monitor = folder.monitor()
+        await monitor.down()
         assert not path.exists()
