@@ -24,7 +24,7 @@ from avatar_actors.chaos.report import (
 )
 from avatar_actors.chaos.samples import Effort, Samples
 from avatar_actors.chaos.schedule import FaultOrder, PlannedFault, digest
-from avatar_actors.chaos.slope import Slope, slope
+from avatar_actors.chaos.slope import Slope, drift, slope
 from avatar_actors.chaos.survey import Alone
 from avatar_actors.chaos.tally import Prompts, Tally
 
@@ -166,7 +166,7 @@ def _memory(seen: Evidence) -> Growth:
     return Growth(
         blocks=slope(thousands, samples.blocks),
         heap=slope(thousands, samples.heap),
-        resident=slope(thousands, samples.memory),
+        resident=drift(thousands, samples.memory),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from statistics import NormalDist, fmean, median
+from statistics import NormalDist, fmean, median, stdev
 
 from msgspec import Struct
 
@@ -32,14 +32,13 @@ class Slope(Struct, frozen=True):
 
 
 def slope(xs: Sequence[float], ys: Sequence[float]) -> Slope:
-    """Of y by x in the later part.
+    """Of y by x in the later part, for a y that wanders about a level.
 
     It goes by the medians of windows. Samples that follow each other are alike, which makes a plain
     interval far too narrow: it is widened as for as many independent samples as the lag-one
     correlation of the residuals leaves.
     """
-    first = int(len(xs) * _WARM_UP)
-    across, up = _about_mean(_windows(xs[first:])), _about_mean(_windows(ys[first:]))
+    across, up = (_about_mean(_windows(_later(each))) for each in (xs, ys))
     count, spread = len(across), sum(x * x for x in across)
     if count < _FEWEST or spread <= _NOTHING:
         return Slope()
@@ -51,6 +50,29 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> Slope:
     independent = max(_FITTED + 1.0, count * (1 - alike) / (1 + alike))
     error *= math.sqrt(count / independent) * _student(independent - _FITTED)
     return Slope(value, value - error, value + error)
+
+
+def drift(xs: Sequence[float], ys: Sequence[float]) -> Slope:
+    """Of y by x in the later part, for a y that moves in steps and stays where they led: a walk.
+
+    It has no level to come back to, so a line through it says more than there is to say: what is
+    known of its drift is the mean of its steps, from the median of one window to the next one's.
+    """
+    across, up = (_steps(_windows(_later(each))) for each in (xs, ys))
+    count, length = len(up), sum(across)
+    if count < _FEWEST or length <= _NOTHING:
+        return Slope()
+    value = sum(up) / length
+    error = stdev(up) * math.sqrt(count) / length * _student(count - 1)
+    return Slope(value, value - error, value + error)
+
+
+def _later(numbers: Sequence[float]) -> Sequence[float]:
+    return numbers[int(len(numbers) * _WARM_UP) :]
+
+
+def _steps(numbers: Sequence[float]) -> list[float]:
+    return [after - before for before, after in pairwise(numbers)]
 
 
 def _windows(numbers: Sequence[float]) -> list[float]:

@@ -3,7 +3,7 @@
 import random
 
 from avatar_actors.chaos.histogram import Histogram, percentile
-from avatar_actors.chaos.slope import slope
+from avatar_actors.chaos.slope import drift, slope
 
 
 def walk(growth: float, seed: int, noise: float = 1.0) -> tuple[list[float], list[float]]:
@@ -29,6 +29,28 @@ def test_growth_is_seen_and_its_interval_holds_it() -> None:
     assert held >= 17
 
 
+def staircase(growth: float, seed: int) -> tuple[list[float], list[float]]:
+    """Samples of something that now and then steps up or down, and stays there."""
+    dice = random.Random(seed)
+    level, xs, ys = 100.0, list[float](), list[float]()
+    for number in range(600):
+        level += dice.choice((-2.0, 2.0)) if dice.random() < 0.05 else 0.0
+        xs.append(number / 100)
+        ys.append(level + growth * number / 100)
+    return xs, ys
+
+
+def test_a_walk_without_drift_is_seldom_taken_for_growth_where_a_line_would_be_often() -> None:
+    walks = [staircase(0, seed) for seed in range(200)]
+    assert sum(drift(*each).is_growth for each in walks) <= 12
+    assert sum(slope(*each).is_growth for each in walks) > 20
+
+
+def test_the_drift_of_a_walk_is_seen() -> None:
+    found = [drift(*staircase(15, seed)) for seed in range(20)]
+    assert all(each.is_growth for each in found)
+
+
 def test_what_filled_up_at_the_beginning_and_then_stayed_is_no_growth() -> None:
     xs = [float(n) for n in range(600)]
     ys = [min(n, 100.0) + (n * 7919 % 13) for n in xs]
@@ -36,7 +58,9 @@ def test_what_filled_up_at_the_beginning_and_then_stayed_is_no_growth() -> None:
 
 
 def test_too_few_samples_say_nothing() -> None:
-    assert slope([1, 2, 3], [1, 2, 3]).value is None
+    for found in (slope, drift):
+        assert found([1, 2, 3], [1, 2, 3]).value is None
+        assert found([], []).value is None
 
 
 def test_a_histogram_knows_percentiles_within_a_bucket() -> None:
