@@ -69,7 +69,8 @@ class Supervisor(Address[Any]):
         life = await self._order(lambda crew: crew.terminate(child))
         if life is not None:
             await life.see_out()
-            await self.count()  # by then the supervisor has taken note of it
+            # By then the supervisor has taken note of it.
+            await self._order(lambda _: trio.lowlevel.cancel_shielded_checkpoint())  # noqa: ASYNC105 - there
 
     async def delete(self, child: str | Address[Any]) -> None:
         """Forget a child that is not running."""
