@@ -21,6 +21,8 @@ _TICKS: Final = 6
 _HALF_WIDTH: Final = 460
 _HEIGHT: Final = 190
 _MARGIN: Final = 44
+# Half of the widest label of a tick.
+_LABEL: Final = 24
 _BOTTOM: Final = 30
 _TOP: Final = 26
 
@@ -142,7 +144,8 @@ def _decades(axis: Axis, first: int, last: int) -> list[str]:
         if first <= bucket <= last:
             x = axis.place(bucket + 1)
             parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>')
-            parts.append(_text(x, _HEIGHT - _BOTTOM + 14, duration(10.0**power), "middle"))
+            anchor = "middle" if x < _HALF_WIDTH - _LABEL else "end"
+            parts.append(_text(x, _HEIGHT - _BOTTOM + 14, duration(10.0**power), anchor))
     return parts
 
 
