@@ -19,12 +19,12 @@ def walk(growth: float, seed: int, noise: float = 1.0) -> tuple[list[float], lis
 
 def test_what_wanders_is_seldom_taken_for_growth() -> None:
     false_alarms = sum(slope(*walk(0, seed)).is_growth for seed in range(100))
-    assert false_alarms <= 8
+    assert false_alarms <= 2
 
 
 def test_growth_is_seen_and_its_interval_holds_it() -> None:
     found = [slope(*walk(20, seed)) for seed in range(20)]
-    assert all(each.is_growth for each in found)
+    assert sum(each.is_growth for each in found) >= 19
     held = sum(each.low is not None and each.low < 20 < (each.high or 0) for each in found)
     assert held >= 17
 
@@ -41,13 +41,13 @@ def staircase(growth: float, seed: int) -> tuple[list[float], list[float]]:
 
 
 def test_a_walk_without_drift_is_seldom_taken_for_growth_where_a_line_would_be_often() -> None:
-    walks = [staircase(0, seed) for seed in range(200)]
-    assert sum(drift(*each).is_growth for each in walks) <= 12
-    assert sum(slope(*each).is_growth for each in walks) > 20
+    walks = [staircase(0, seed) for seed in range(400)]
+    assert sum(drift(*each).is_growth for each in walks) <= 4
+    assert sum(slope(*each).is_growth for each in walks) > 10
 
 
 def test_the_drift_of_a_walk_is_seen() -> None:
-    found = [drift(*staircase(15, seed)) for seed in range(20)]
+    found = [drift(*staircase(20, seed)) for seed in range(20)]
     assert all(each.is_growth for each in found)
 
 
