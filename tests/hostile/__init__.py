@@ -1,0 +1,1 @@
+"""What attackers and accidents tried: each test is named for the finding it holds shut."""
