@@ -82,6 +82,7 @@ async def story(stage: Stage) -> None:
         "embedded",
         name="ben",
         working_dir=stage.folder / "room",
+        options={"scripts": "true"},
         env={"AVATAR_EMBEDDED_HOME": str(stage.folder / "memory")},
     )
     async with ben.events(ContinuityEvent) as news:

@@ -22,6 +22,7 @@ from avatar_actors import (
 
 NAMES = ("aria", "bela", "cleo")
 INDENT = " " * 6
+SCRIPTED = {"scripts": "true"}
 
 
 def work(cost: float, seconds: float = 0) -> str:
@@ -54,7 +55,9 @@ async def main() -> None:
         runtime.events(DiagnosticEvent) as stream,
     ):
         nursery.start_soon(print_warnings, stream)
-        aria, bela, cleo = [await runtime.start("embedded", name) for name in NAMES]
+        aria, bela, cleo = [
+            await runtime.start("embedded", name, options=SCRIPTED) for name in NAMES
+        ]
         print("who    cost  outcome       spent")
         for avatar in (aria, bela, cleo):
             await ask(runtime, avatar, 0.30)

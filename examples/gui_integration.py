@@ -29,7 +29,9 @@ STORY = 'SCRIPT:[{"say": "Once upon a time "}, {"wait": 60}, {"say": "they lived
 class Window:
     def __init__(self, room: str) -> None:
         self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self.engine = AvatarEngine("embedded", working_dir=room, dispatcher=self.call_soon)
+        self.engine = AvatarEngine(
+            "embedded", working_dir=room, dispatcher=self.call_soon, options={"scripts": "true"}
+        )
         self.engine.on_any(self.show)
         self._turn: ChatHandle | None = None
 

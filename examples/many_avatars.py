@@ -23,6 +23,7 @@ from avatar_actors import (
 )
 
 MOST = 200
+SCRIPTED = {"scripts": "true"}
 LONG = 'SCRIPT:[{"say": "I begin"}, {"wait": 600}]'
 
 
@@ -61,7 +62,7 @@ async def start_all(runtime: Runtime, number: int) -> list[Row]:
     rows: dict[int, Row] = {}
 
     async def start(each: int) -> None:
-        rows[each] = Row(await runtime.start("embedded", f"avatar-{each}"))
+        rows[each] = Row(await runtime.start("embedded", f"avatar-{each}", options=SCRIPTED))
 
     async with trio.open_nursery() as nursery:
         for each in range(1, number + 1):

@@ -29,8 +29,7 @@ def played(value: object) -> str:
     return "SCRIPT:" + json.dumps([{"data": value}])
 
 
-def extract(provider: str, sentences: list[str]) -> int:
-    engine = AvatarEngine(provider, permissions=PermissionMode.SAFE)
+def extract(engine: AvatarEngine, sentences: list[str]) -> int:
     wrong = 0
     try:
         for sentence in sentences:
@@ -53,10 +52,12 @@ def main() -> int:
     # What goes wrong is told below; without this its traceback comes too.
     try:
         if given.sentence:
-            return extract(given.provider, [f"Who is this about? {given.sentence}"])
+            engine = AvatarEngine(given.provider, permissions=PermissionMode.SAFE)
+            return extract(engine, [f"Who is this about? {given.sentence}"])
         if given.provider != "embedded":
             parser.error("give a sentence for the agent to read")
-        return 0 if extract("embedded", [played(GOOD), played(SLOPPY)]) == 1 else 1
+        engine = AvatarEngine("embedded", options={"scripts": "true"})
+        return 0 if extract(engine, [played(GOOD), played(SLOPPY)]) == 1 else 1
     except AvatarError as error:
         print(error, file=sys.stderr)
         return 1

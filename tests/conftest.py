@@ -1,4 +1,4 @@
-"""What holds for all tests: the signals of a terminal, and properties with the same examples.
+"""What holds for all tests: scripts in prompts, the signals of a terminal, the same examples.
 
 `SEARCH=1 make test` looks for examples that nobody has seen; what it finds becomes an `@example`.
 """
@@ -10,6 +10,9 @@ import hypothesis
 import pytest
 
 from tests.thorough import IS_THOROUGH
+
+# The embedded agent plays the scripts that the tests put into their prompts.
+os.environ["AVATAR_EMBEDDED_SCRIPTS"] = "1"
 
 # A deadline would judge the machine, and new examples in each run would fail whoever comes along.
 hypothesis.settings.register_profile(

@@ -168,6 +168,7 @@ class _Run:
         if is_scripted:
             options["timeouts"] = _TIMEOUTS
             options["env"] = {**options.get("env", {}), "AVATAR_EMBEDDED_HOME": str(self._home)}
+            options["options"] = {**options.get("options", {}), "scripts": "true"}
         return House(
             run=self._name,
             home=self._home,

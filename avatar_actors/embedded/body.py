@@ -9,9 +9,11 @@ if TYPE_CHECKING:
 
 
 class Body:
-    """Its life, its voice and its ears."""
+    """Its life, its voice, its ears, and whether the scripts of prompts are played."""
 
     def __init__(self, life: Life, output: Output, ears: Ears) -> None:
         self.life = life
         self.output = output
         self.ears = ears
+        # A prompt may hold a stranger's text, and a script runs commands: a test switches it on.
+        self.plays_scripts = False

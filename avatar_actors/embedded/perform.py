@@ -1,4 +1,4 @@
-"""What a turn does with its prompt: a script is played, anything else is answered."""
+"""What a turn does with its prompt: a script is played if a test allows it, else it is answered."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Performer:
             turn.ending.error = {"code": INVALID_PARAMS, "message": str(error)}
 
     def _perform(self, turn: Turn) -> None:
-        script = find_script(turn.prompt)
+        script = find_script(turn.prompt) if self._body.plays_scripts else None
         if script is None:
             from avatar_actors.embedded.assistant import answer  # noqa: PLC0415 - scripts need it not
 

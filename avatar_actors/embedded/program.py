@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 START_VARIABLE = "AVATAR_EMBEDDED_START"
+# Not a flag: no value of another flag, and so no prompt, can ever be taken for it.
+SCRIPTS_VARIABLE = "AVATAR_EMBEDDED_SCRIPTS"
 
 
 def main() -> None:
@@ -37,6 +39,7 @@ def main() -> None:
     if speak is None:
         refuse(f"unknown dialect; known: {', '.join(DIALECTS)}")
     body = Body(Life(), Output(), Ears())
+    body.plays_scripts = os.environ.get(SCRIPTS_VARIABLE) == "1"
     start = Start()
     if flags.has("--script") or START_VARIABLE in os.environ:
         play_start(start, flags, body)

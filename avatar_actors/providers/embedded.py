@@ -1,7 +1,8 @@
 """The embedded agent: no account, no network; and, for tests, a stand-in for the other agents.
 
 `options`: `dialect` acp (default), claude or gemini (its headless mode); within acp `flavour` plain
-(default), gemini, codex-zed or codex-acp plays that agent's quirks; `files` host or agent.
+(default), gemini, codex-zed or codex-acp plays that agent's quirks; `files` host or agent;
+`scripts` true makes it play scripts that stand in prompts, which run commands without asking.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ PROGRAM: Final = (
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
     "from avatar_actors.embedded.program import main; main()"
 )
-OPTIONS: Final = ("dialect", "files", "flavour")
+OPTIONS: Final = ("dialect", "files", "flavour", "scripts")
 DIALECTS: Final = ("acp", "claude", "gemini")
 FLAVOURS: Final = ("plain", "gemini", "codex-zed", "codex-acp")
 FILES: Final = ("agent", "host")
+SCRIPTS: Final = {"true": "1", "false": "0"}
 
 
 def embedded_provider() -> Provider:
@@ -72,6 +74,14 @@ def _played(settings: AvatarSettings) -> AvatarSettings:
 
 def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     check_options("embedded", settings, OPTIONS)
+    plan = _plan_of_dialect(settings, place)
+    if "scripts" not in settings.options:
+        return plan
+    played = SCRIPTS[choice(settings, "scripts", SCRIPTS, "false")]
+    return msgspec.structs.replace(plan, env={**plan.env, "AVATAR_EMBEDDED_SCRIPTS": played})
+
+
+def _plan_of_dialect(settings: AvatarSettings, place: Place) -> LaunchPlan:
     command, dialect = _command(settings), _dialect(settings)
     if dialect == "claude":
         plan = claude_provider().plan(_played(settings), place)

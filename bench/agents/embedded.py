@@ -42,8 +42,8 @@ def home() -> Generator[str]:
 
 
 def environment(path: str) -> dict[str, str]:
-    """What makes the agent keep its sessions there."""
-    return {"AVATAR_EMBEDDED_HOME": path}
+    """What makes the agent keep its sessions there and play scripts."""
+    return {"AVATAR_EMBEDDED_HOME": path, "AVATAR_EMBEDDED_SCRIPTS": "1"}
 
 
 def script(*steps: Mapping[str, object]) -> str:

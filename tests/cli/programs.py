@@ -17,8 +17,9 @@ def command(*arguments: str) -> list[str]:
 
 
 def environment(home: Path) -> dict[str, str]:
-    """What a fresh user has, and nothing of who runs the tests."""
+    """What a fresh user has, and nothing of who runs the tests; and scripts are played."""
     return {
+        "AVATAR_EMBEDDED_SCRIPTS": "1",
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "PATH": os.defpath,

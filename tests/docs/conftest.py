@@ -1,4 +1,4 @@
-"""The agents of the pages store their conversations in a folder of the tests, not of the user."""
+"""The agents of the pages run as a reader's would, but store their conversations in the tests."""
 
 import os
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def conversations_are_stored_here(tmp_path: Path) -> Iterator[None]:
-    """Agents inherit XDG_*; see launching.py."""
-    before = os.environ.get("XDG_STATE_HOME")
+def like_a_readers(tmp_path: Path) -> Iterator[None]:
+    """Agents inherit XDG_* (see launching.py). A page that plays scripts switches them on."""
+    before = os.environ.copy()
     os.environ["XDG_STATE_HOME"] = str(tmp_path)
+    del os.environ["AVATAR_EMBEDDED_SCRIPTS"]
     try:
         yield
     finally:
-        del os.environ["XDG_STATE_HOME"]
-        if before is not None:
-            os.environ["XDG_STATE_HOME"] = before
+        os.environ.clear()
+        os.environ.update(before)

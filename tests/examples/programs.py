@@ -6,7 +6,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,13 +24,17 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def run(
-    tmp_path: Path, name: str, *arguments: str, stdin: str = ""
+    tmp_path: Path,
+    name: str,
+    *arguments: str,
+    stdin: str = "",
+    env: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """In a pipe, to its end."""
     return subprocess.run(
         command(name, *arguments),
         cwd=ROOT,
-        env=environment(tmp_path),
+        env={**environment(tmp_path), **(env or {})},
         input=stdin,
         capture_output=True,
         encoding="utf-8",
@@ -40,8 +44,11 @@ def run(
 
 
 def lines_of(tmp_path: Path, name: str, *arguments: str) -> list[str]:
-    """What a run shows that ends well: plain lines for 80 columns, and nothing on stderr."""
-    done = run(tmp_path, name, *arguments)
+    """What a run shows that ends well: plain lines for 80 columns, and nothing on stderr.
+
+    An example that plays scripts of its own has switched them on itself.
+    """
+    done = run(tmp_path, name, *arguments, env={"AVATAR_EMBEDDED_SCRIPTS": "0"})
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert [line for line in lines if not line.isprintable() or len(line) > 80] == []

@@ -54,7 +54,11 @@ class Home:
     def options(self, *start: dict[str, Any], **options: Unpack[AvatarOptions]) -> AvatarOptions:
         """These options, with what a test needs; `start` are faults of the agent's start."""
         given = options.get("env", {})
-        env = {"AVATAR_EMBEDDED_HOME": str(self.store), **given}
+        env = {
+            "AVATAR_EMBEDDED_HOME": str(self.store),
+            "AVATAR_EMBEDDED_SCRIPTS": "1",
+            **given,
+        }
         if start:
             env["AVATAR_EMBEDDED_START"] = json.dumps(start)
         merged: AvatarOptions = {"working_dir": self.work, **options, "env": env}

@@ -18,8 +18,8 @@ class Setting:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes the embedded agent keep its sessions there."""
-        return {"AVATAR_EMBEDDED_HOME": self.home}
+        """What makes the embedded agent keep its sessions there and play scripts."""
+        return {"AVATAR_EMBEDDED_HOME": self.home, "AVATAR_EMBEDDED_SCRIPTS": "1"}
 
 
 class NotCompleted(Exception):
