@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from avatar_actors.contact import Contact
 from avatar_actors.errors import SettingsError
+from avatar_actors.identifiers import check_name
 from avatar_actors.resume_messages import Chosen
 from avatar_actors.session_messages import CallAgent
 
@@ -13,6 +14,7 @@ async def choose(contact: Contact, chosen: Chosen) -> None:
     kind, wanted = ("model", chosen.model) if chosen.model else ("mode", chosen.mode)
     if not wanted:
         raise SettingsError("name the model or mode to switch to")
+    check_name(kind, wanted)
     session = await contact.session()
     await contact.ask(session.bridge, CallAgent(f"set_{kind}", {kind: wanted}))
     await contact.actors.turn_queue.tell(chosen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import TypedDict
@@ -12,7 +12,9 @@ import msgspec
 from msgspec import Struct
 
 from avatar_actors.attachment import Attachment
+from avatar_actors.command_line import check_environment, check_text, check_word
 from avatar_actors.errors import SettingsError
+from avatar_actors.identifiers import check_name, check_session_id
 from avatar_actors.prices import Price
 from avatar_actors.tool_policy import ToolPolicy
 from avatar_actors.types import JsonObject, McpServer
@@ -159,6 +161,7 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
             raise SettingsError("max_history must be at least 0, max_line at least 1")
         if self.fork and self.resume:
             raise SettingsError("resume goes on with a session, fork with a copy: give one of them")
+        _check_texts(self)
 
     def __repr__(self) -> str:
         # Only what was wished, and no values that may be secret.
@@ -170,6 +173,46 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
         if "url" in wished:
             wished["url"] = self.url.partition("?")[0]
         return f"AvatarSettings({', '.join(f'{name}={wished[name]!r}' for name in wished)})"
+
+
+def _check_texts(settings: AvatarSettings) -> None:
+    """Refuse now what would reach a command line, a variable or a file of the agent and cannot."""
+    check_name("model", settings.model)
+    check_name("mode", settings.mode)
+    for session_id in filter(None, (settings.resume, settings.fork)):
+        check_session_id(session_id)
+    check_word("executable", settings.executable)
+    for word in settings.args:
+        check_word("args", word)
+    check_environment(settings.env)
+    for server in settings.mcp_servers:
+        check_environment(server.env)
+    for name in (
+        "system_prompt",
+        "options",
+        "url",
+        "headers",
+        "mcp_servers",
+        "output_schema",
+        "tools",
+    ):
+        for text in _strings(getattr(settings, name)):
+            check_text(name, text)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """Every text inside of a value, however deep."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str(text):
+                yield text
+            case Struct() as struct:
+                waiting += msgspec.structs.astuple(struct)
+            case dict() as pairs:
+                waiting += [*pairs, *pairs.values()]
+            case list() | tuple() as items:
+                waiting += items
 
 
 _DEFAULTS = AvatarSettings()

@@ -30,7 +30,8 @@ TREES = (*PACKAGES, "tests", "bench", "examples")
 PUBLIC = ("supervisors", "supervisors.testing", "avatar_actors")
 VALUES = (
     "avatar_actors.attachment", "avatar_actors.events", "avatar_actors.types",
-    "avatar_actors.errors", "avatar_actors.redaction", "avatar_actors.nearest", "msgspec.*",
+    "avatar_actors.errors", "avatar_actors.redaction", "avatar_actors.nearest",
+    "avatar_actors.command_line", "avatar_actors.identifiers", "msgspec.*",
 )  # fmt: skip
 WIRE = ("avatar_actors", *VALUES, "avatar_actors.wire.*")
 SETTINGS = ("avatar_actors.settings", "avatar_actors.tool_policy", "avatar_actors.prices")
@@ -48,6 +49,8 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.types": VALUES,
     "avatar_actors.errors": (),
     "avatar_actors.nearest": (),
+    "avatar_actors.command_line": ("avatar_actors.errors",),
+    "avatar_actors.identifiers": ("avatar_actors.errors",),
     "avatar_actors.attachment": VALUES,
     "avatar_actors.prices": VALUES,
     "avatar_actors.settings": (*VALUES, "avatar_actors.tool_policy", "avatar_actors.prices"),

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from avatar_actors.command_line import command_line
 from avatar_actors.errors import SettingsError
 from avatar_actors.providers.acp_address import REMOTE_OPTIONS, refuse_remote_options, remote_at
 from avatar_actors.providers.options import check_options, choice
@@ -42,7 +43,7 @@ def acp_provider(
         if not executable:
             wanted = "set `executable`, and `args` if need be, or `url`"
             raise SettingsError(f"{name} needs a command or an address: {wanted}")
-        return LaunchPlan(argv=(executable, *words[1:], *settings.args))
+        return LaunchPlan(argv=command_line((executable, *words[1:]), (), settings.args))
 
     def remote(settings: AvatarSettings) -> Remote | None:
         if not (url := settings.url or home):

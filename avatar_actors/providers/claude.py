@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from avatar_actors.command_line import Flag, command_line
 from avatar_actors.errors import SettingsError
 from avatar_actors.providers.claude_mcp import mcp_config
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
@@ -19,10 +20,10 @@ from avatar_actors.wire.commands import Beginning
 # --verbose: stream-json output is refused without it. --setting-sources "" and --strict-mcp-config
 # keep out the host project's CLAUDE.md, hooks, environment and MCP servers (2.1.325 would even
 # spawn the latter without asking).
-COMMAND: Final = (
-    "-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose",
-    "--include-partial-messages", "--permission-prompt-tool", "stdio",
-    "--setting-sources", "", "--strict-mcp-config",
+COMMAND: Final[tuple[Flag, ...]] = (
+    "--print", ("--input-format", "stream-json"), ("--output-format", "stream-json"), "--verbose",
+    "--include-partial-messages", ("--permission-prompt-tool", "stdio"),
+    ("--setting-sources", ""), "--strict-mcp-config",
 )  # fmt: skip
 FLAGS: Final = {
     "effort": "--effort",
@@ -59,8 +60,6 @@ MODES: Final = {
 }
 MCP_FILE: Final = "claude-mcp.json"
 PROMPT_FILE: Final = "claude-system-prompt.md"
-# One argument of a command can have 128 KiB (Linux).
-LONGEST_ARGUMENT: Final = 120_000
 # The CLI puts a socket below TMPDIR (cc-socks/<pid>.sock); its path must stay under 103 bytes.
 LONGEST_TMPDIR: Final = 78
 
@@ -84,36 +83,36 @@ def claude_provider() -> Provider:
 
 
 def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
-    """The command of one life. Secrets of MCP servers go by a file, not by the command line."""
+    """The command of one life.
+
+    Secrets of MCP servers and the system prompt go by files: every user can read a command line.
+    """
     if unknown := sorted(set(settings.options) - {*FLAGS, *VARIABLES}):
         known = ", ".join(sorted({*FLAGS, *VARIABLES}))
         raise SettingsError(f"claude has no option {unknown[0]!r}; there are: {known}")
-    argv = [settings.executable or "claude", *COMMAND]
+    flags = list(COMMAND)
     is_fork = place.begins is Beginning.FORK
-    argv += ["--resume", place.resume] if place.resume else []
-    argv += ["--fork-session"] if is_fork else []
-    argv += ["--session-id", place.session_id] if is_fork or not place.resume else []
-    argv += ["--permission-mode", settings.mode or MODES[settings.permissions]]
-    argv += ["--model", settings.model] if settings.model else []
-    argv += [word for k, v in settings.options.items() if k in FLAGS for word in (FLAGS[k], v)]
+    flags += [("--resume", place.resume)] if place.resume else []
+    flags += ["--fork-session"] if is_fork else []
+    flags += [("--session-id", place.session_id)] if is_fork or not place.resume else []
+    flags += [("--permission-mode", settings.mode or MODES[settings.permissions])]
+    flags += [("--model", settings.model)] if settings.model else []
+    flags += [(FLAGS[name], text) for name, text in settings.options.items() if name in FLAGS]
     if settings.output_schema is not None:
-        schema = msgspec.json.encode(settings.output_schema)
-        if len(schema) > LONGEST_ARGUMENT:
-            raise SettingsError(f"output_schema has more than {LONGEST_ARGUMENT} bytes for claude")
-        argv += ["--json-schema", schema.decode()]
+        # There is no way to give it by a file (2.1.325).
+        flags += [("--json-schema", msgspec.json.encode(settings.output_schema).decode())]
     if settings.tools.deny:
         # What the CLI allows by itself (reading, searching) never reaches the gatekeeper.
-        argv += ["--disallowedTools", ",".join(settings.tools.deny)]
+        flags += [("--disallowedTools", ",".join(settings.tools.deny))]
     files: dict[str, str] = {}
     if settings.mcp_servers:
         files[MCP_FILE] = mcp_config(settings.mcp_servers)
-        argv += ["--mcp-config", str(place.private_dir / MCP_FILE)]
-    if len(settings.system_prompt.encode()) > LONGEST_ARGUMENT:
+        flags += [("--mcp-config", str(place.private_dir / MCP_FILE))]
+    if settings.system_prompt:
         files[PROMPT_FILE] = settings.system_prompt
-        argv += ["--append-system-prompt-file", str(place.private_dir / PROMPT_FILE)]
-    elif settings.system_prompt:
-        argv += ["--append-system-prompt", settings.system_prompt]
+        flags += [("--append-system-prompt-file", str(place.private_dir / PROMPT_FILE))]
     env = {**ENV, **{VARIABLES[k]: v for k, v in settings.options.items() if k in VARIABLES}}
     if len(str(place.private_dir)) <= LONGEST_TMPDIR:
         env |= {"TMPDIR": str(place.private_dir), "CLAUDE_CODE_TMPDIR": str(place.private_dir)}
-    return LaunchPlan(argv=(*argv, *settings.args), env=env, files=files)
+    argv = command_line((settings.executable or "claude",), flags, settings.args)
+    return LaunchPlan(argv=argv, env=env, files=files)

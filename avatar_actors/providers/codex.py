@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from avatar_actors.command_line import Flag, command_line
 from avatar_actors.errors import SettingsError
 from avatar_actors.providers.codex_config import codex_config
 from avatar_actors.providers.codex_login import auth_method, needs_own_home
@@ -32,8 +33,6 @@ MODES: Final = {
     ("zed", PermissionMode.UNRESTRICTED): "auto",
 }
 HOME: Final = "codex-home"
-# One argument of a command can have 128 KiB (Linux).
-LONGEST_ARGUMENT: Final = 120_000
 
 
 def codex_provider() -> Provider:
@@ -77,15 +76,15 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     # The host project's AGENTS.md is for people's own Codex; 0.137.0 and 0.166.0 would read it.
     is_read = choice(settings, "project_docs", ("false", "true"), "false") == "true"
     config = wished if is_read else {"project_doc_max_bytes": 0, **wished}
-    # The arguments come first: `npx` wants the package's name before the package's flags.
-    argv = [settings.executable or "codex-acp", *settings.args]
+    flags: list[Flag] = []
     env = {"TMPDIR": str(place.private_dir), "NO_BROWSER": "1"}
     files: dict[str, str] = {}
     if adapter == "zed":
         if settings.system_prompt:
-            config["developer_instructions"] = _short(settings.system_prompt)
-        # A JSON string is a TOML string too.
-        argv += [word for k, v in config.items() for word in ("-c", f"{k}={_json(v)}")]
+            # It takes no file of them: every user can read them on the command line (0.16.0).
+            config["developer_instructions"] = settings.system_prompt
+        # A JSON string is a TOML string too, but for DEL, which TOML wants escaped.
+        flags += [("--config", f"{name}={_toml(value)}") for name, value in config.items()]
     else:
         if wished and "CODEX_CONFIG" in settings.env:
             raise SettingsError("model, sandbox and approval mode: in CODEX_CONFIG or as settings")
@@ -94,13 +93,13 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     if needs_own_home(settings, adapter):  # it must exist, and so it does
         files[f"{HOME}/config.toml"] = ""
         env["CODEX_HOME"] = str(place.private_dir / HOME)
-    return LaunchPlan(argv=tuple(argv), env=env, files=files)
+    # The arguments come first: `npx` wants the package's name before the package's flags.
+    argv = command_line((settings.executable or "codex-acp", *settings.args), flags)
+    return LaunchPlan(argv=argv, env=env, files=files)
 
 
-def _short(text: str) -> str:
-    if len(text.encode()) > LONGEST_ARGUMENT:
-        raise SettingsError(f"Zed's codex-acp takes {LONGEST_ARGUMENT} bytes of system prompt")
-    return text
+def _toml(value: object) -> str:
+    return _json(value).replace("\x7f", "\\u007f")
 
 
 def _json(value: object) -> str:

@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from avatar_actors.command_line import Flag, command_line
 from avatar_actors.providers.claude import claude_provider
 from avatar_actors.providers.codex import codex_profile
 from avatar_actors.providers.gemini import gemini_profile
@@ -36,6 +37,7 @@ DIALECTS: Final = ("acp", "claude", "gemini")
 FLAVOURS: Final = ("plain", "gemini", "codex-zed", "codex-acp")
 FILES: Final = ("agent", "host")
 SCRIPTS: Final = {"true": "1", "false": "0"}
+PROMPT_FILE: Final = "embedded-system-prompt.md"
 
 
 def embedded_provider() -> Provider:
@@ -64,7 +66,8 @@ def _command(settings: AvatarSettings) -> tuple[str, ...]:
     # Isolated and without site-packages: it starts in half the time, and nothing of the working
     # directory can be imported.
     python = settings.executable or sys.executable
-    return (python, "-I", "-S", "-c", PROGRAM, "--dialect", _dialect(settings))
+    words = (python, "-I", "-S", "-c", PROGRAM)
+    return command_line(words, [("--dialect", _dialect(settings))])
 
 
 def _played(settings: AvatarSettings) -> AvatarSettings:
@@ -85,19 +88,21 @@ def _plan_of_dialect(settings: AvatarSettings, place: Place) -> LaunchPlan:
     command, dialect = _command(settings), _dialect(settings)
     if dialect == "claude":
         plan = claude_provider().plan(_played(settings), place)
-        argv = (*command, *plan.argv[1:], *settings.args)
+        argv = command_line(command, (), (*plan.argv[1:], *settings.args))
         return msgspec.structs.replace(plan, argv=argv)
     if dialect == "gemini":
         played = msgspec.structs.replace(
             _played(settings), executable=command[0], args=(*command[1:], *settings.args)
         )
         return gemini_headless_provider().plan(played, place)
-    argv = (*command, "--flavour", _flavour(settings))
+    flags: list[Flag] = [("--flavour", _flavour(settings))]
+    files: dict[str, str] = {}
     if settings.model and _flavour(settings) == "plain":
-        argv += ("--model", settings.model)
+        flags += [("--model", settings.model)]
     if settings.system_prompt and _profile(settings).system_prompt is SystemPromptBy.LAUNCH:
-        argv += ("--append-system-prompt", settings.system_prompt)
-    return LaunchPlan(argv=(*argv, *settings.args))
+        files[PROMPT_FILE] = settings.system_prompt
+        flags += [("--append-system-prompt-file", str(place.private_dir / PROMPT_FILE))]
+    return LaunchPlan(argv=command_line(command, flags, settings.args), files=files)
 
 
 def _wire(settings: AvatarSettings) -> Wire:

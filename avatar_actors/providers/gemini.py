@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from avatar_actors.command_line import Flag, command_line
 from avatar_actors.providers.gemini_generation import GENERATION, generation_settings
 from avatar_actors.providers.gemini_trust import trusts_workspace
 from avatar_actors.providers.options import check_options, choice
@@ -98,8 +99,8 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         return provider.plan(rest, place)
     check_options("gemini", settings, OPTIONS)
     options, files = settings.options, dict[str, str]()
-    argv = [settings.executable or "gemini", options.get("acp_flag", "--acp")]
-    argv += ["-m", settings.model] if settings.model else []
+    flags: list[Flag] = [options.get("acp_flag", "--acp")]
+    flags += [("--model", settings.model)] if settings.model else []
     # Without NO_RELAUNCH it runs twice, and a killed parent leaves a child that holds stdout.
     env = {"GEMINI_CLI_NO_RELAUNCH": "true", "TMPDIR": str(place.private_dir)}
     if trusts_workspace(settings):
@@ -111,4 +112,5 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     if set(options) & set(GENERATION):
         files[f"{HOME}/.gemini/settings.json"] = generation_settings(settings)
         env["HOME"] = str(place.private_dir / HOME)
-    return LaunchPlan(argv=(*argv, *settings.args), env=env, files=files)
+    argv = command_line((settings.executable or "gemini",), flags, settings.args)
+    return LaunchPlan(argv=argv, env=env, files=files)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from avatar_actors.command_line import Flag, command_line
 from avatar_actors.errors import SettingsError
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.settings import AvatarSettings, PermissionMode
@@ -19,7 +20,7 @@ SHIM: Final = (
 )
 # Nobody can be asked in this mode: without --yolo the tools that need approval are not there at
 # all, and with it they are only in a trusted folder (0.61.0).
-MODES: Final = {
+MODES: Final[dict[PermissionMode, tuple[Flag, ...]]] = {
     PermissionMode.SAFE: (),
     PermissionMode.ASK: (),
     PermissionMode.UNRESTRICTED: ("--yolo", "--skip-trust"),
@@ -47,15 +48,16 @@ def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     if settings.tools != ToolPolicy():
         raise SettingsError("headless gemini asks nobody, so no tool policy can hold")
     named = settings.mode.replace("autoEdit", "auto_edit")  # its name over ACP
-    mode = ("--approval-mode", named) if named else MODES[settings.permissions]
-    model = ("-m", settings.model) if settings.model else ()
-    gemini = (settings.executable or "gemini", *settings.args)
-    python = (sys.executable, "-I", "-S", "-c", SHIM, "--session-id", place.session_id, "--")
-    flags = ("--output-format", "stream-json", *mode, *model)
+    flags: list[Flag] = [("--output-format", "stream-json")]
+    flags += [("--approval-mode", named)] if named else MODES[settings.permissions]
+    flags += [("--model", settings.model)] if settings.model else []
+    gemini = command_line((settings.executable or "gemini", *settings.args), flags)
+    python = (sys.executable, "-I", "-S", "-c", SHIM)
+    argv = command_line(python, [("--session-id", place.session_id)], ("--", *gemini))
     files: dict[str, str] = {}
     env: dict[str, str] = {}
     if settings.system_prompt:
         # It replaces gemini's own instructions: there is no way to add to them (0.61.0).
         files[SYSTEM_FILE] = settings.system_prompt
         env["GEMINI_SYSTEM_MD"] = str(place.private_dir / SYSTEM_FILE)
-    return LaunchPlan(argv=(*python, *gemini, *flags), env=env, files=files)
+    return LaunchPlan(argv=argv, env=env, files=files)

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from avatar_actors.command_line import check_environment, check_text, check_word
 from avatar_actors.redaction import repr_without
 from avatar_actors.sessions.listing import Store
 from avatar_actors.sessions.transcript import Transcript
@@ -32,11 +33,21 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class LaunchPlan(Struct, frozen=True, kw_only=True):
-    """The command of one life. `files` are written into the private directory first."""
+    """The command of one life. `files` are written into the private directory first.
+
+    SettingsError for what no process can be given.
+    """
 
     argv: tuple[str, ...]
     env: dict[str, str] = {}
     files: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        for word in self.argv:
+            check_word("the command line", word)
+        check_environment(self.env)
+        for name, text in self.files.items():
+            check_text(f"the file {name}", text)
 
     def __repr__(self) -> str:
         return repr_without(self, "env", "files")

@@ -1,6 +1,6 @@
 """A persistent program around `gemini -p …`, which runs one prompt and ends.
 
-It reads one JSON object per line: `{"turn": 1, "prompt": "…", "args": ["--resume", "…"]}` or
+It reads one JSON object per line: `{"turn": 1, "prompt": "…", "args": ["--resume=…"]}` or
 `{"cancel": 1}`. It says `{"type": "avatar_hello"}` once, copies what each child writes, and adds
 `{"type": "avatar_exit", "turn": 1, "returncode": 0}` when that child's output has ended and it was
 reaped. What the lines mean is the wire's.
@@ -26,9 +26,9 @@ STDIN = 0
 
 
 def main() -> None:
-    """`[--session-id ID] -- gemini FLAG…`; ends when stdin does."""
+    """`[--session-id=ID] -- gemini FLAG…`; ends when stdin does."""
     options, command = _split(sys.argv[1:])
-    session_id = options[1] if options[:1] == ["--session-id"] else ""
+    session_id = options[0].removeprefix("--session-id=") if options else ""
     hello = {"type": "avatar_hello", "session_id": session_id}
     if not command or shutil.which(command[0]) is None:
         name = command[0] if command else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from avatar_actors.command_line import command_line
 from avatar_actors.events import ContinuityEvent, DiagnosticEvent, SessionInfoEvent, TextEvent
 from avatar_actors.types import Continuity, Level, Outcome, ProviderCapabilities, ToolStatus, Usage
 from avatar_actors.wire import gemini_lines as lines
@@ -159,7 +160,8 @@ class GeminiHeadlessWire:
         self._turn_id, self._result = command.turn_id, None
         self._hears, self._has_strayed = True, False
         flag = "--resume" if self._is_stored else "--session-id"
-        args = [flag, self._session_id] if self._session_id else []
+        flags = [(flag, self._session_id)] if self._session_id else []
+        args = command_line((), flags)
         order = {"turn": command.turn_id, "prompt": prompt_text(command), "args": args}
         self._out += json_line(order)
         return []

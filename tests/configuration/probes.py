@@ -6,6 +6,7 @@ from typing import Any
 
 from avatar_actors.settings import PermissionMode
 from tests.configuration.seen import Seen
+from tests.providers.flags import value_of
 
 Probe = Callable[[Seen], object]
 Row = tuple[str, str, Probe, object]
@@ -23,9 +24,9 @@ def setting(path: str) -> Probe:
     return probe
 
 
-def after(flag: str) -> Probe:
-    """Looks at the argument after this one."""
-    return lambda it: it.plan.argv[it.plan.argv.index(flag) + 1]
+def flag(name: str) -> Probe:
+    """Looks at the value of a flag."""
+    return lambda it: value_of(it.plan.argv, name)
 
 
 def host(option: str, field: str) -> Probe:

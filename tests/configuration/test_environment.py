@@ -7,6 +7,7 @@ import pytest
 from avatar_actors.config import AvatarConfig
 from avatar_actors.errors import ConfigError
 from tests.configuration.seen import seen
+from tests.providers.flags import value_of
 
 
 def error_of(text: str, environ: dict[str, str]) -> str:
@@ -79,7 +80,7 @@ def test_the_short_variables_go_before_the_file(tmp_path: Path) -> None:
         "AVATAR_LOG_LEVEL": "DEBUG",
     }
     it = seen(text, "", environ)
-    assert it.plan.argv[it.plan.argv.index("--model") + 1] == "haiku"
+    assert value_of(it.plan.argv, "--model") == "haiku"
     assert it.settings.working_dir == tmp_path
     assert it.settings.timeouts.turn == 7.5
     log = it.config.runtime.get("log")

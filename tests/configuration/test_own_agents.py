@@ -70,7 +70,7 @@ def test_the_section_acp_is_the_nameless_one() -> None:
 
 def test_the_embedded_agent_has_its_section() -> None:
     it = seen("embedded: {dialect: acp, flavour: codex-zed}", "embedded")
-    assert it.plan.argv[-4:] == ("--dialect", "acp", "--flavour", "codex-zed")
+    assert it.plan.argv[-2:] == ("--dialect=acp", "--flavour=codex-zed")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from avatar_actors.providers.codex import codex_profile, codex_provider
 from avatar_actors.providers.provider import LaunchPlan, Place
 from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.wire.acp_profile import SystemPromptBy
+from tests.providers.flags import values_of
 
 PLACE = Place(private_dir=Path("/private"), session_id="new")
 ZED = {"adapter": "zed"}
@@ -34,7 +35,7 @@ def test_plain_start_uses_the_users_login() -> None:
 def test_the_projects_agents_file_is_read_only_if_asked() -> None:
     asked = {"project_docs": "true"}
     assert "CODEX_CONFIG" not in plan(options=asked).env
-    assert "project_doc_max_bytes=0" in plan(options=ZED).argv
+    assert "--config=project_doc_max_bytes=0" in plan(options=ZED).argv
     assert plan(options={**ZED, **asked}).argv == ("codex-acp",)
 
 
@@ -54,7 +55,7 @@ def test_config_of_the_protocols_adapter_goes_by_the_environment() -> None:
 def test_config_of_zeds_adapter_goes_by_flags() -> None:
     options = {**ZED, "sandbox_mode": "danger-full-access", "approval_mode": "never"}
     made = plan(model="gpt-5.4", options=options, system_prompt='say "hi"\n')
-    flags = [made.argv[i + 1] for i, word in enumerate(made.argv) if word == "-c"]
+    flags = values_of(made.argv, "--config")
     assert flags == [
         "project_doc_max_bytes=0",
         'model="gpt-5.4"',
@@ -121,7 +122,7 @@ def test_system_prompt_of_the_protocols_adapter_goes_by_the_session() -> None:
         ({"options": {"approval_mode": "maybe"}}, "is one of untrusted, "),
         ({"options": {"sandbox": "x"}}, "codex has no option 'sandbox'"),
         ({"model": "m", "env": {"CODEX_CONFIG": "{}"}}, "in CODEX_CONFIG or as settings"),
-        ({"options": ZED, "system_prompt": "x" * 200_000}, "bytes of system prompt"),
+        ({"options": ZED, "system_prompt": "x" * 200_000}, "--config has 200034 bytes"),
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings: dict[str, Any], words: str) -> None:
@@ -131,8 +132,8 @@ def test_settings_that_cannot_work_are_refused(settings: dict[str, Any], words: 
 
 def test_adapter_may_be_run_by_npx() -> None:
     made = plan(executable="npx", args=("@zed-industries/codex-acp",), model="gpt-5.4")
-    assert made.argv[:3] == ("npx", "@zed-industries/codex-acp", "-c")
-    assert 'model="gpt-5.4"' in made.argv
+    assert made.argv[:2] == ("npx", "@zed-industries/codex-acp")
+    assert 'model="gpt-5.4"' in values_of(made.argv, "--config")
     own = plan(executable="npx", args=("@agentclientprotocol/codex-acp",), model="gpt-5.4")
     assert own.argv == ("npx", "@agentclientprotocol/codex-acp")
     assert "CODEX_CONFIG" in own.env

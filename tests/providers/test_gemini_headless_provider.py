@@ -25,16 +25,16 @@ def test_the_shim_runs_gemini_with_stream_json() -> None:
     argv = launch(AvatarSettings(model="gemini-2.5-pro", options={"headless": "true"})).argv
     at = argv.index("--")
     assert argv[:4] == (sys.executable, "-I", "-S", "-c")
-    assert argv[at - 2 : at] == ("--session-id", "s-new")
-    assert argv[at + 1 :] == ("gemini", "--output-format", "stream-json", "-m", "gemini-2.5-pro")
+    assert argv[at - 1] == "--session-id=s-new"
+    assert argv[at + 1 :] == ("gemini", "--output-format=stream-json", "--model=gemini-2.5-pro")
 
 
 def test_only_the_unrestricted_mode_has_tools_that_need_approval() -> None:
     assert "--yolo" not in launch(AvatarSettings()).argv
     argv = launch(AvatarSettings(permissions=PermissionMode.UNRESTRICTED)).argv
     assert argv[-2:] == ("--yolo", "--skip-trust")
-    assert launch(AvatarSettings(mode="auto_edit")).argv[-2:] == ("--approval-mode", "auto_edit")
-    assert launch(AvatarSettings(mode="autoEdit")).argv[-2:] == ("--approval-mode", "auto_edit")
+    assert launch(AvatarSettings(mode="auto_edit")).argv[-1] == "--approval-mode=auto_edit"
+    assert launch(AvatarSettings(mode="autoEdit")).argv[-1] == "--approval-mode=auto_edit"
 
 
 def test_the_system_prompt_is_a_private_file() -> None:

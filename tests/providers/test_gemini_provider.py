@@ -33,7 +33,7 @@ def test_older_version_has_another_flag() -> None:
 
 
 def test_model_goes_by_the_flag() -> None:
-    assert plan(model="gemini-2.5-pro").argv[2:] == ("-m", "gemini-2.5-pro")
+    assert plan(model="gemini-2.5-pro").argv[2:] == ("--model=gemini-2.5-pro",)
 
 
 def test_system_prompt_is_a_private_file() -> None:
@@ -103,7 +103,7 @@ def test_settings_that_cannot_work_are_refused(settings: dict[str, Any], words: 
 
 def test_headless_is_another_program_and_wire() -> None:
     settings = AvatarSettings(options={"headless": "true"})
-    assert "stream-json" in gemini_provider().plan(settings, PLACE).argv
+    assert "--output-format=stream-json" in gemini_provider().plan(settings, PLACE).argv
     assert isinstance(gemini_provider().wire(settings), GeminiHeadlessWire)
 
 

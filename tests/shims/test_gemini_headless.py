@@ -28,7 +28,7 @@ class Shim:
         await self.process.stdin.send_all(json.dumps(order).encode() + b"\n")
 
     async def prompt(self, text: str, turn: int = 1) -> None:
-        await self.order(turn=turn, prompt=text, args=["--resume", "s-1"])
+        await self.order(turn=turn, prompt=text, args=["--resume=s-1"])
 
     async def line(self) -> Any:
         assert self.process.stdout is not None
@@ -42,7 +42,7 @@ class Shim:
 
 @asynccontextmanager
 async def shim(*command: str) -> AsyncGenerator[Shim, None]:
-    argv = [sys.executable, "-I", "-S", "-c", SHIM, "--session-id", "s-0", "--"]
+    argv = [sys.executable, "-I", "-S", "-c", SHIM, "--session-id=s-0", "--"]
     command = command or (sys.executable, FAKE)
     pipe = subprocess.PIPE
     with trio.fail_after(60):
@@ -72,7 +72,7 @@ async def test_it_says_hello_and_passes_on_what_a_run_writes() -> None:
     async with shim() as one:
         assert await one.line() == {"type": "avatar_hello", "session_id": "s-0"}
         await one.prompt("show")
-        assert await one.line() == {"argv": ["--resume", "s-1", "-p", "show"]}
+        assert await one.line() == {"argv": ["--resume=s-1", "-p", "show"]}
         assert await one.line() == exited()
 
 
@@ -103,7 +103,7 @@ async def test_a_prompt_that_looks_like_a_flag_goes_by_stdin() -> None:
     async with shim() as one:
         await one.line()
         await one.prompt("--help")
-        assert await one.line() == {"argv": ["--resume", "s-1", "-p", ""]}
+        assert await one.line() == {"argv": ["--resume=s-1", "-p", ""]}
 
 
 async def test_half_a_line_does_not_swallow_the_end() -> None:

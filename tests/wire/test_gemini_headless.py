@@ -186,20 +186,20 @@ def test_a_missing_executable_is_told_with_what_to_do() -> None:
 def test_the_first_prompt_names_the_session_and_the_next_resumes_it() -> None:
     wire = opened()
     first = prompt(wire, 1)
-    assert first == {"turn": 1, "prompt": "go", "args": ["--session-id", "s-0"]}
+    assert first == {"turn": 1, "prompt": "go", "args": ["--session-id=s-0"]}
     wire.receive(recorded("shell") + ended())
-    assert prompt(wire, 2)["args"] == ["--resume", "483771ba-3dee-4ae8-93f5-fbaed7dffcfa"]
+    assert prompt(wire, 2)["args"] == ["--resume=483771ba-3dee-4ae8-93f5-fbaed7dffcfa"]
 
 
 def test_a_session_that_never_began_is_not_resumed() -> None:
     wire = opened()
     prompt(wire, 1)
     wire.receive(ended(returncode=41))
-    assert prompt(wire, 2)["args"] == ["--session-id", "s-0"]
+    assert prompt(wire, 2)["args"] == ["--session-id=s-0"]
 
 
 def test_a_stored_session_is_resumed_from_the_first_prompt_on() -> None:
-    assert prompt(opened("s-9"))["args"] == ["--resume", "s-9"]
+    assert prompt(opened("s-9"))["args"] == ["--resume=s-9"]
 
 
 @pytest.mark.parametrize(

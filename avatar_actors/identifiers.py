@@ -1,0 +1,38 @@
+"""What a session's id and the names of models and modes may be: they come from outside, and reach
+the command lines and files of agents. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from avatar_actors.errors import SettingsError
+
+# Those of all known agents are UUIDs, but opencode's: `ses_` and 26 letters and digits.
+_SESSION_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}")
+_LONGEST_NAME: Final = 200
+_LONGEST_SHOWN: Final = 60
+
+
+def is_session_id(text: str) -> bool:
+    """Whether an agent's session can be asked for by this id."""
+    return _SESSION_ID.fullmatch(text) is not None
+
+
+def check_session_id(text: str) -> None:
+    """Raise SettingsError for what cannot be the id of a session."""
+    if not is_session_id(text):
+        allowed = "letters, digits and . _ : - (not first), at most 200 of them"
+        raise SettingsError(f"a session id has {allowed}; got {_shown(text)}")
+
+
+def check_name(kind: str, name: str) -> None:
+    """Raise SettingsError for what cannot be the name of a model or a mode."""
+    if name.startswith("-") or not name.isprintable() or len(name) > _LONGEST_NAME:
+        allowed = f"at most {_LONGEST_NAME} printable characters and does not begin with a dash"
+        raise SettingsError(f"the name of a {kind} has {allowed}; got {_shown(name)}")
+
+
+def _shown(text: str) -> str:
+    return ascii(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
