@@ -13,7 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from avatar_actors.types import JsonObject
-from avatar_actors.wire.json_values import is_array, is_object
+from avatar_actors.wire.json_values import at, is_array, is_object, text_at
+from avatar_actors.wire.mending import Piece
 
 
 class Block(Struct, frozen=True, gc=False):
@@ -168,6 +169,14 @@ Line: TypeAlias = (
 
 line_decoder: Final = msgspec.json.Decoder(Line)
 object_decoder: Final = msgspec.json.Decoder(dict[str, Any])
+
+
+def piece_of(line: object) -> Piece | None:
+    """Where a line has a piece of the answer's text."""
+    delta = at(line, "event", "delta")
+    is_own = text_at(line, "type") == "stream_event" and not at(line, "parent_tool_use_id")
+    is_text = is_object(delta) and isinstance(delta.get("text"), str)
+    return (delta, "text") if is_own and is_object(delta) and is_text else None
 
 
 def as_object(value: object) -> JsonObject:

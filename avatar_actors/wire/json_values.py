@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeGuard, TypeVar
 
 import msgspec
 
 from avatar_actors.types import JsonObject
+from avatar_actors.wire.mending import mended
 
 T = TypeVar("T")
 
@@ -51,16 +54,22 @@ def count_at(value: object, *path: str) -> int:
 
 def decoded(raw: bytes | msgspec.Raw) -> object:
     """The JSON value, or None when it cannot be read."""
-    try:
-        return msgspec.json.decode(raw)
-    except UNREADABLE:
-        return None
+    return decoded_as(object, raw)
 
 
 def decoded_as(kind: type[T], raw: bytes | msgspec.Raw) -> T | None:
     """The JSON as this type, or None when it does not fit."""
+    return decoded_by(partial(msgspec.json.decode, type=kind), raw)
+
+
+def decoded_by(decode: Callable[[bytes | msgspec.Raw], T], raw: bytes | msgspec.Raw) -> T | None:
+    """What `decode` makes of it, mended if it is legal and refused; None when it does not fit."""
     try:
-        return msgspec.json.decode(raw, type=kind)
+        return decode(raw)
+    except UNREADABLE:
+        pass
+    try:
+        return decode(mended(bytes(raw)))
     except UNREADABLE:
         return None
 
