@@ -156,19 +156,12 @@ class InfoUpdate(_Update, tag="session_info_update", kw_only=True):
     title: str | None = None
 
 
-class Money(Struct, gc=False):
-    """What the session has cost."""
-
-    amount: float
-    currency: str = "USD"
-
-
 class UsageUpdate(_Update, tag="usage_update", kw_only=True):
-    """How full the context is."""
+    """How full the context is, and what the session has cost. Loosely typed: figures may be odd."""
 
-    used: int = 0
-    size: int = 0
-    cost: Money | None = None
+    used: Any = 0
+    size: Any = 0
+    cost: JsonObject | None = None
 
 
 Update: TypeAlias = (

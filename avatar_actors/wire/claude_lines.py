@@ -6,7 +6,6 @@ keys is not stable (2.1.325 puts `type` last in a result), so the kind is found 
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -192,10 +191,3 @@ def as_objects(value: object) -> list[JsonObject]:
 def as_texts(value: object) -> list[str]:
     """The texts in the value if it is an array, else none."""
     return [item for item in value if isinstance(item, str)] if is_array(value) else []
-
-
-def as_money(value: object) -> float | None:
-    """The value if it is a sum of money, else None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value < math.inf else None

@@ -19,7 +19,7 @@ from avatar_actors.wire.commands import (
     Prompt,
     Steer,
 )
-from avatar_actors.wire.cost import cost_event
+from avatar_actors.wire.cost import cost_event, impossible
 from avatar_actors.wire.envelope import is_too_deep
 from avatar_actors.wire.facts import (
     Answered,
@@ -241,7 +241,7 @@ class GeminiHeadlessWire:
         if self._result is not None:
             return [remark("a result came twice")]
         self._result = line
-        return [cost_event(usage_of(line))]
+        return [*impossible(line.stats), cost_event(usage_of(line))]
 
     def _exit(self, line: lines.ExitLine) -> list[Fact]:
         if not self._hears or line.turn != self._turn_id:

@@ -20,6 +20,8 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 RAW_LENGTH: Final = 64 * 1024
 SHOWN_LENGTH: Final = 200
 
+MOST_FIGURE: Final = 2**53
+
 
 def is_object(value: object) -> TypeGuard[JsonObject]:
     """Whether this is a JSON object; as JSON its keys are strings."""
@@ -48,8 +50,24 @@ def text_at(value: object, *path: str) -> str:
 
 def count_at(value: object, *path: str) -> int:
     """The count under these keys, or 0."""
-    found = at(value, *path)
-    return found if type(found) is int and found > 0 else 0
+    return as_count(at(value, *path))
+
+
+def as_count(value: object) -> int:
+    """The value if it is a count, as JavaScript can hold one; else 0."""
+    return int(value) if is_figure(value) and value == int(value) else 0
+
+
+def as_money(value: object) -> float | None:
+    """The value if it is a sum of money, else None."""
+    return float(value) if is_figure(value) else None
+
+
+def is_figure(value: object) -> TypeGuard[int | float]:
+    """Whether it is a number from 0 up to what a float tells apart; no sum of such is infinite."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= MOST_FIGURE
 
 
 def decoded(raw: bytes | msgspec.Raw) -> object:
