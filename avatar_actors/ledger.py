@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
@@ -28,7 +29,10 @@ class Limit(Struct, frozen=True, kw_only=True):
     @property
     def fill(self) -> float:
         """How full it is; 1.0 is used up."""
-        return self.spent / self.most if self.most > 0 else 1.0
+        try:
+            return self.spent / self.most if self.most > 0 else 1.0
+        except OverflowError:
+            return math.inf
 
 
 class _Call(Struct):
@@ -65,6 +69,8 @@ class Ledger(Generic[K]):
 
     def report(self, call: K, usage: Usage) -> None:
         """What the call has used up to now; reports of one call replace each other."""
+        # What cannot be added up must not stay here: every later sum would fail of it.
+        usage = Usage() + usage
         if call in self._open:
             self._open[call].used = usage
         elif call in self._settled:

@@ -7,14 +7,19 @@ end      turn queue ─▶ budget keeper: Settle ─▶ treasurer: Release
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+import trio
 from msgspec import Struct
 
 from avatar_actors.messages import HubMessage, TurnMessage
 from avatar_actors.settings import Budget
 from avatar_actors.types import Outcome, Usage
-from supervisors import Address, Request
+from supervisors import ActorRestarting, Address, Request
+
+R = TypeVar("R")
+
+_TREASURER_IS_BACK = 0.01
 
 # To the rate limiter.
 
@@ -89,11 +94,12 @@ class Charge(Struct, frozen=True):
 
 
 class Release(Struct, frozen=True):
-    """The turn is over."""
+    """The turn is over; `usage` is all that it used, None if it never ran."""
 
     hub: Address[HubMessage]
     turn_id: int
     outcome: Outcome
+    usage: Usage | None = None
 
 
 class CloseAccount(Struct, frozen=True):
@@ -103,3 +109,12 @@ class CloseAccount(Struct, frozen=True):
 
 
 TreasurerMessage: TypeAlias = Reserve | Charge | Release | CloseAccount | TotalSpent | RaiseBudget
+
+
+async def ask_treasurer(treasurer: Address[TreasurerMessage], request: Request[R]) -> R:
+    """The treasurer's answer; one that has crashed is back in a moment, with its books."""
+    while True:
+        try:
+            return await treasurer.ask(request)
+        except ActorRestarting:
+            await trio.sleep(_TREASURER_IS_BACK)

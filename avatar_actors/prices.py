@@ -12,6 +12,7 @@ from avatar_actors.errors import SettingsError
 from avatar_actors.types import CostSource, Usage
 
 PRICES_AS_OF: Final = "2026-11-05"
+_HIGHEST: Final = 1e9
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -22,8 +23,8 @@ class Price(Struct, frozen=True, kw_only=True):
     cached: float
 
     def __post_init__(self) -> None:
-        if not min(self.input, self.output, self.cached) >= 0:
-            raise SettingsError(f"a price is at least 0; got {self}")
+        if not all(0 <= price <= _HIGHEST for price in (self.input, self.output, self.cached)):
+            raise SettingsError(f"a price is at least 0 and at most {_HIGHEST:g} USD; got {self}")
 
 
 def _price(given: float, output: float, cached: float) -> Price:

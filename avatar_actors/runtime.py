@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from avatar_actors import session_messages as inner
 from avatar_actors.actors.herald import herald
-from avatar_actors.actors.treasurer import treasurer
+from avatar_actors.actors.treasurer import Books, treasurer
 from avatar_actors.actors.warden import warden
 from avatar_actors.avatar import Wanted, start_avatar
 from avatar_actors.errors import AvatarDown, SettingsError
@@ -23,7 +23,12 @@ from avatar_actors.feed import follow_all
 from avatar_actors.handle import Avatar
 from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.launching import Launcher, settled
-from avatar_actors.limit_messages import RaiseBudget, TotalSpent, TreasurerMessage
+from avatar_actors.limit_messages import (
+    RaiseBudget,
+    TotalSpent,
+    TreasurerMessage,
+    ask_treasurer,
+)
 from avatar_actors.metrics.offer import MetricsOffer
 from avatar_actors.observing import Observers, open_observers
 from avatar_actors.processes import (
@@ -45,7 +50,6 @@ from supervisors import (
     Address,
     Backoff,
     ChildSpec,
-    Restart,
     Strategy,
     Supervisor,
     SupervisorSpec,
@@ -128,11 +132,11 @@ class Runtime:
 
     async def spent(self) -> Usage:
         """What all its avatars have used, also those that are gone."""
-        return await self._posts.treasurer.ask(TotalSpent())
+        return await ask_treasurer(self._posts.treasurer, TotalSpent())
 
     async def raise_budget(self, budget: Budget) -> None:
         """From now on this budget holds for all its avatars together; what was spent is spent."""
-        await self._posts.treasurer.ask(RaiseBudget(budget))
+        await ask_treasurer(self._posts.treasurer, RaiseBudget(budget))
 
     @asynccontextmanager
     async def events(
@@ -177,9 +181,9 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
     await trio.to_thread.run_sync(_sweep)
     lend = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
-    keeping = partial(treasurer, budget=options.get("budget", Budget()))
-    # Restarted with empty books it would lie; without it no prompt is let through.
-    keep = ChildSpec("treasurer", keeping, restart=Restart.TEMPORARY)
+    # Its books are made here: a next life with empty ones would lie about what was spent.
+    keeping = partial(treasurer, books=Books(options.get("budget", Budget())))
+    keep = ChildSpec("treasurer", keeping)
     most = options.get("max_avatars")
     with open_scratch() as scratch:
         async with (

@@ -18,6 +18,7 @@ from avatar_actors.limit_messages import (
     Spent,
     TotalSpent,
     TreasurerMessage,
+    ask_treasurer,
 )
 from avatar_actors.messages import HubMessage, Interrupt, Publish, TurnMessage
 from avatar_actors.settings import Budget
@@ -67,7 +68,7 @@ class _Keeper:
         refusal = self.ledger.refusal()
         if not refusal:
             reserve = Reserve(self._hub, ask.turn_id, ask.turn_queue)
-            refusal = await self._treasurer.ask(reserve)
+            refusal = await ask_treasurer(self._treasurer, reserve)
         if not refusal:
             self.ledger.open(ask.turn_id)
         return refusal
@@ -86,7 +87,7 @@ class _Keeper:
 
     async def settle(self, settle: Settle) -> None:
         used = self.ledger.settle(settle.turn_id)
-        await self._treasurer.tell(Release(self._hub, settle.turn_id, settle.outcome))
+        await self._treasurer.tell(Release(self._hub, settle.turn_id, settle.outcome, used))
         await self._warn(settle.turn_id, self.ledger.warnings())
         if used is not None and settle.outcome is Outcome.COMPLETED and not self._is_blind:
             blind_spot = self.ledger.blind_spot(used)

@@ -25,9 +25,11 @@ from supervisors import Address, Inbox, MailboxFull
 Call: TypeAlias = tuple[Address[HubMessage], int]
 
 
-async def treasurer(inbox: Inbox[TreasurerMessage], budget: Budget) -> None:
-    """Refuses a turn that the runtime's budget does not cover; used up, it ends those in flight."""
-    books = _Books(budget)
+async def treasurer(inbox: Inbox[TreasurerMessage], books: Books) -> None:
+    """Refuses a turn that the runtime's budget does not cover; used up, it ends those in flight.
+
+    The books are this actor's alone and outlive a crash: what was spent is never forgotten.
+    """
     async for message in inbox:
         match message:
             case Reserve():
@@ -45,7 +47,9 @@ async def treasurer(inbox: Inbox[TreasurerMessage], budget: Budget) -> None:
                 inbox.reply(message, books.ledger.total())
 
 
-class _Books:
+class Books:
+    """What all avatars have spent, and which of their turns are in flight."""
+
     def __init__(self, budget: Budget) -> None:
         self.ledger = Ledger[Call](budget, "runtime")
         self._in_flight: dict[Call, Address[TurnMessage]] = {}
@@ -53,7 +57,10 @@ class _Books:
         self._accounts: dict[Address[HubMessage], bool] = {}
 
     def why_not(self, ask: Reserve) -> str:
+        """The reason against this turn, or nothing: then it is in flight."""
         self._accounts.setdefault(ask.hub, False)
+        # One turn at a time: the end of an earlier one was lost in a crash.
+        self._settle_all(ask.hub)
         refusal = self.ledger.refusal()
         if not refusal:
             call = ask.hub, ask.turn_id
@@ -62,6 +69,7 @@ class _Books:
         return refusal
 
     async def charge(self, charge: Charge) -> None:
+        """Count it; used up, the budget ends all turns in flight."""
         self.ledger.report((charge.hub, charge.turn_id), charge.usage)
         await self._warn(self.ledger.warnings())
         overrun = self.ledger.overrun()
@@ -71,6 +79,10 @@ class _Books:
                 queue.tell_nowait(Interrupt(turn_id, Outcome.OVER_BUDGET, overrun))
 
     async def release(self, release: Release) -> None:
+        """The turn is over: its reserve is free."""
+        if release.usage is not None:
+            # Told again: a report may have been lost in a crash.
+            self.ledger.report((release.hub, release.turn_id), release.usage)
         used = self._settle(release.hub, release.turn_id)
         await self._warn(self.ledger.warnings())
         is_new = self._accounts.get(release.hub) is False
@@ -81,12 +93,16 @@ class _Books:
                 await release.hub.tell(Publish(0, [_warning(blind_spot)]))
 
     def close(self, hub: Address[HubMessage]) -> None:
-        for owner, turn_id in list(self._in_flight):
-            if owner == hub:
-                self._settle(hub, turn_id)
+        """The avatar is gone."""
+        self._settle_all(hub)
         self._accounts.pop(hub, None)
         # The books outlive the avatar; its address must not, for all of the avatar hangs on it.
         self.ledger.forget(lambda call: call[0] == hub)
+
+    def _settle_all(self, hub: Address[HubMessage]) -> None:
+        for owner, turn_id in list(self._in_flight):
+            if owner == hub:
+                self._settle(hub, turn_id)
 
     def _settle(self, hub: Address[HubMessage], turn_id: int) -> Usage | None:
         self._in_flight.pop((hub, turn_id), None)

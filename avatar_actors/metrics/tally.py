@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import singledispatchmethod
 from typing import Protocol
 
@@ -27,6 +28,8 @@ COUNTED = (
 )
 # An avatar's own path is `runtime/avatars/NAME`; what is deeper is a part of it.
 _AVATAR = 3
+# The meters count with floats, which tell no more than this apart.
+_MOST_TOKENS = 2**53
 
 
 class Meters(Protocol):
@@ -124,7 +127,7 @@ class Tally:
     def _spend(self, now: CostEvent, before: Usage) -> None:
         provider, source = now.provider, now.source.value
         cost = (now.cost_usd or 0.0) - (before.cost_usd or 0.0)
-        if cost > 0:
+        if 0 < cost < math.inf:
             self._meters.add(catalogue.COST, cost, provider=provider, source=source)
         kinds = {
             "input": now.input_tokens - before.input_tokens,
@@ -133,7 +136,7 @@ class Tally:
             "reasoning": now.reasoning_tokens - before.reasoning_tokens,
         }
         for kind, tokens in kinds.items():
-            if tokens > 0:
+            if 0 < tokens <= _MOST_TOKENS:
                 self._meters.add(catalogue.TOKENS, tokens, provider=provider, kind=kind)
 
     def _forget(self, avatar: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from avatar_actors.events import TextEvent
 from avatar_actors.types import Outcome
 from avatar_actors.wire.acp_calls import Calls
 from avatar_actors.wire.acp_capabilities import can_steer
@@ -14,7 +15,13 @@ from avatar_actors.wire.acp_profile import AcpProfile
 from avatar_actors.wire.acp_prompting import Prompting
 from avatar_actors.wire.acp_requests import AgentRequests, remark
 from avatar_actors.wire.acp_turn import Turn
-from avatar_actors.wire.acp_update import UPDATE_LINE, MessageChunk, UpdateParams
+from avatar_actors.wire.acp_update import (
+    UPDATE_LINE,
+    MessageChunk,
+    UpdateLine,
+    UpdateParams,
+    piece_of,
+)
 from avatar_actors.wire.acp_updates import meanings
 from avatar_actors.wire.commands import (
     AnswerFile,
@@ -27,9 +34,11 @@ from avatar_actors.wire.commands import (
     Prompt,
     Steer,
 )
+from avatar_actors.wire.envelope import is_too_deep
 from avatar_actors.wire.facts import Answered, Fact, TurnOver
 from avatar_actors.wire.json_values import UNREADABLE, decoded, decoded_as, is_object, shown
 from avatar_actors.wire.jsonrpc import Peer, Reply, RpcMessage
+from avatar_actors.wire.mending import SplitSigns
 from avatar_actors.wire.ndjson import Lines
 from avatar_actors.wire.phases import Phase, Progress, Step
 
@@ -57,8 +66,9 @@ class AcpWire:
         self._opening = Opening(self._peer, profile, self._progress, self._turn)
         self._prompting = Prompting(self._peer, self._opening)
         self._calls = Calls(self._peer, self._opening, profile)
-        self._requests = AgentRequests(self._peer, profile, self._turn)
+        self._requests = AgentRequests(self._peer, profile, self._opening, self._turn)
         self._hearing = Hearing(self._peer, profile, self._progress, self._requests)
+        self._halves = SplitSigns(piece_of)
         self._meanings = meanings(self._turn, profile)
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {
             Open: self._open,
@@ -96,19 +106,21 @@ class AcpWire:
                 if event is not None:
                     facts.append(event)
                     continue
-            facts += self._updated(params)
+            facts += self._updated(params, line)
         if overlong := self._lines.take_overlong():
-            facts.append(remark(f"{overlong} line(s) of the agent over the limit; left out"))
+            facts.append(remark(f"{len(overlong)} line(s) of the agent over the limit; left out"))
+            for head in overlong:
+                facts += self._hearing.unread(head, "it is longer than max_line")
         return facts
 
     def end_of_stream(self) -> list[Fact]:
         """What is left of half a line: perhaps a whole message without its end."""
         rest = self._lines.end()
         if not rest:
-            return []
+            return self._lost_half()
         if is_object(decoded(rest)):
-            return self._read(rest)
-        return [remark(f"the agent stopped within a line: {shown(rest)}")]
+            return [*self._read(rest), *self._lost_half()]
+        return [*self._lost_half(), remark(f"the agent stopped within a line: {shown(rest)}")]
 
     def data_to_send(self) -> bytes:
         """The bytes that have come up since the last call."""
@@ -174,20 +186,31 @@ class AcpWire:
     # What the agent says.
 
     def _read(self, line: bytes) -> list[Fact]:
-        message = decoded_as(RpcMessage, line)
+        message = None if is_too_deep(line) else decoded_as(RpcMessage, line)
         if message is None or message.method != "session/update":
-            return self._hearing.heard(message, line)
-        params = decoded_as(UpdateParams, message.params)
-        if params is None:
-            return [not_understood(line)]
-        return self._updated(params)
+            return [*self._lost_half(), *self._hearing.heard(message, line)]
+        lost: list[Fact] = []
+        if self._progress.phase in IN_TURN:
+            half, line = self._halves.joined(line)
+            lost = [TextEvent(text=half)] if half else []
+        update = decoded_as(UpdateLine, line)
+        return [*lost, *(self._told(update.params) if update else [not_understood(line)])]
 
-    def _updated(self, params: UpdateParams) -> list[Fact]:
+    def _updated(self, params: UpdateParams, line: bytes) -> list[Fact]:
+        told = [not_understood(line)] if is_too_deep(line) else self._told(params)
+        return [*self._lost_half(), *told]
+
+    def _told(self, params: UpdateParams) -> list[Fact]:
         # A session that is being made may be spoken of before its id was told.
         if params.session_id != self._opening.session_id and self._opening.session_id:
             return self._turn.late(f"news of another session, {params.session_id[:80]!r}")
         return self._meanings[self._progress.phase][type(params.update)](params.update)
 
+    def _lost_half(self) -> list[Fact]:
+        half = self._halves.left_over()
+        return [TextEvent(text=half)] if half else []
+
     def _hears(self) -> tuple[bool, str]:
-        """Whether a turn runs, and whose updates belong to it."""
-        return self._progress.phase in IN_TURN, self._opening.session_id
+        """Whether a turn runs and no half of a sign waits, and whose updates belong to it."""
+        hears = self._progress.phase in IN_TURN and not self._halves.half
+        return hears, self._opening.session_id

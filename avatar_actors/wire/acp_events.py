@@ -24,7 +24,7 @@ from avatar_actors.wire.acp_update import (
     TextBlock,
     UsageUpdate,
 )
-from avatar_actors.wire.json_values import at, is_array, text_at
+from avatar_actors.wire.json_values import as_count, at, is_array, text_at
 
 
 def block_text(block: Block) -> str:
@@ -46,7 +46,7 @@ def unshown_event(block: Block) -> DiagnosticEvent:
 
 def context_event(update: UsageUpdate) -> ContextEvent:
     """How full the context is."""
-    return ContextEvent(used_tokens=update.used, size_tokens=update.size)
+    return ContextEvent(used_tokens=as_count(update.used), size_tokens=as_count(update.size))
 
 
 def mode_event(text: str, notice: str) -> SessionInfoEvent:

@@ -9,9 +9,17 @@ from msgspec import UNSET
 from avatar_actors.events import UnrecognisedEvent
 from avatar_actors.wire.acp_profile import AcpProfile
 from avatar_actors.wire.acp_requests import PERMISSION, AgentRequests, remark
+from avatar_actors.wire.envelope import fields_of
 from avatar_actors.wire.facts import Fact
 from avatar_actors.wire.json_values import at, decoded, is_object, raw_text, shown
-from avatar_actors.wire.jsonrpc import NO_RESULT, Peer, Reply, RpcError, RpcMessage
+from avatar_actors.wire.jsonrpc import (
+    INVALID_REQUEST,
+    NO_RESULT,
+    Peer,
+    Reply,
+    RpcError,
+    RpcMessage,
+)
 from avatar_actors.wire.phases import Phase, Progress
 
 CANCEL_REQUEST: Final = "$/cancel_request"
@@ -35,7 +43,7 @@ class Hearing:
         if self._progress.phase is Phase.CLOSED:
             return []
         if message is None:
-            return _garbage(line)
+            return [*_garbage(line), *self.unread(line, "it cannot be read")]
         if message.method is UNSET:
             return self._replied(message, line)
         if message.id is UNSET or message.id is None:
@@ -44,6 +52,23 @@ class Hearing:
             is_wanted = self._progress.phase is Phase.TURN
             return self._requests.asked_permission(message.id, message.params, is_wanted=is_wanted)
         return self._requests.asked(message.id, message.method, message.params)
+
+    def unread(self, line: bytes, why: str) -> list[Fact]:
+        """Nobody waits for ever: a request gets an error, and an answer is one, if its id is known.
+
+        `line` may be only the beginning of one.
+        """
+        fields = fields_of(line)
+        rpc_id = fields.get("id")
+        if self._progress.phase is Phase.CLOSED or not isinstance(rpc_id, int | str | float):
+            return []
+        if "method" in fields:
+            self._peer.refuse(rpc_id, INVALID_REQUEST, f"Invalid request: {why}")
+            return []
+        is_reply = "result" in fields or "error" in fields
+        on_reply = self._peer.waiter(rpc_id) if is_reply and isinstance(rpc_id, int) else None
+        lost = RpcError(INVALID_REQUEST, f"the agent's answer is lost: {why}")
+        return [] if on_reply is None else on_reply(Reply(error=lost))
 
     def _replied(self, message: RpcMessage, line: bytes) -> list[Fact]:
         if message.result is UNSET and message.error is UNSET:

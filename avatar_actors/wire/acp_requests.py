@@ -8,6 +8,7 @@ from msgspec import Raw, Struct
 
 from avatar_actors.events import DiagnosticEvent
 from avatar_actors.types import Level, Permit
+from avatar_actors.wire.acp_opening import Opening
 from avatar_actors.wire.acp_permissions import (
     CANCELLED,
     MOST_PENDING,
@@ -55,8 +56,9 @@ class PendingFile(Struct, frozen=True):
 class AgentRequests:
     """The requests that wait for the host's answer; all others are answered here at once."""
 
-    def __init__(self, peer: Peer, profile: AcpProfile, turn: Turn) -> None:
+    def __init__(self, peer: Peer, profile: AcpProfile, opening: Opening, turn: Turn) -> None:
         self._peer = peer
+        self._opening = opening
         self._turn = turn
         self._offered = OFFERED[profile.files]
         self._permissions = Permissions(profile.narrow_options)
@@ -86,6 +88,9 @@ class AgentRequests:
         if asked is None:
             self._peer.refuse(rpc_id, INVALID_PARAMS, "Invalid params")
             return [remark("the agent's request for permission is malformed")]
+        if self._opening.session_id and asked.session_id != self._opening.session_id:
+            self._peer.refuse(rpc_id, INVALID_PARAMS, "Invalid params: no such session")
+            return self._turn.late(f"a request of another session, {asked.session_id[:80]!r}")
         if not is_wanted or self._turn.tools.is_fenced(asked.tool_call):
             self._peer.answer(rpc_id, CANCELLED)
             return self._turn.late("a request for permission outside of its turn")

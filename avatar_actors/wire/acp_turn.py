@@ -24,6 +24,7 @@ from avatar_actors.wire.acp_update import (
     UsageUpdate,
 )
 from avatar_actors.wire.acp_usage import UsageMeter
+from avatar_actors.wire.cost import impossible
 from avatar_actors.wire.facts import Fact, TurnOver
 from avatar_actors.wire.fence import Fence
 from avatar_actors.wire.json_values import at, decoded_as, text_at
@@ -109,7 +110,7 @@ class Turn:
             self._failure = (self._failure + text)[:MOST_FAILURE]
         if usage := at(chunk.meta, "usage"):
             self.usage.call_used(usage)
-            facts.append(self.usage.event())
+            facts += [*impossible(usage), self.usage.event()]
         if notice and text.startswith(notice):
             facts.append(mode_event(text, notice))
         elif text:
@@ -149,7 +150,7 @@ class Turn:
 
     def used(self, update: UsageUpdate) -> list[Fact]:
         """How full the context is, and perhaps what the session has cost."""
-        facts: list[Fact] = [context_event(update)]
+        facts: list[Fact] = [*_odd(update), context_event(update)]
         if update.cost is not None and self.usage.session_costs(update.cost):
             facts.append(self.usage.event())
         return facts
@@ -158,7 +159,7 @@ class Turn:
         """The same between turns. A cost that comes so late is found in the next turn's."""
         if update.cost is not None:
             self.usage.mark(update.cost)
-        return [context_event(update)]
+        return [*_odd(update), context_event(update)]
 
     def status(self, meta: object) -> list[Fact]:
         """What the agent tells of its state: codex-acp 2.6.0 ends a failed turn as a good one."""
@@ -189,6 +190,7 @@ class Turn:
             over = self._over(result, is_cancelling=is_cancelling)
         is_cancelled = over.outcome is Outcome.CANCELLED
         facts += self.tools.end_turn(ToolStatus.CANCELLED if is_cancelled else ToolStatus.UNKNOWN)
+        facts += impossible({"usage": result.usage, "_meta": result.meta}) if result else []
         facts += [self.usage.event()] if has_usage else []
         if self._message_id:
             self._earlier_messages.add(self._message_id)
@@ -226,3 +228,7 @@ class Turn:
     def _close_thought(self) -> list[Fact]:
         end = self._thoughts.close()
         return [] if end is None else [end]
+
+
+def _odd(update: UsageUpdate) -> list[DiagnosticEvent]:
+    return impossible({"used": update.used, "size": update.size, "cost": update.cost})

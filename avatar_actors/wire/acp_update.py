@@ -9,6 +9,8 @@ from msgspec import Struct, field
 
 from avatar_actors.types import JsonObject
 from avatar_actors.wire.acp_schema import ConfigOption
+from avatar_actors.wire.json_values import at, is_object, text_at
+from avatar_actors.wire.mending import Piece
 
 
 class TextBlock(Struct, tag="text", tag_field="type", gc=False):
@@ -154,19 +156,12 @@ class InfoUpdate(_Update, tag="session_info_update", kw_only=True):
     title: str | None = None
 
 
-class Money(Struct, gc=False):
-    """What the session has cost."""
-
-    amount: float
-    currency: str = "USD"
-
-
 class UsageUpdate(_Update, tag="usage_update", kw_only=True):
-    """How full the context is."""
+    """How full the context is, and what the session has cost. Loosely typed: figures may be odd."""
 
-    used: int = 0
-    size: int = 0
-    cost: Money | None = None
+    used: Any = 0
+    size: Any = 0
+    cost: JsonObject | None = None
 
 
 Update: TypeAlias = (
@@ -201,3 +196,14 @@ class UpdateLine(Struct, gc=False):
 
 
 UPDATE_LINE: Final = msgspec.json.Decoder(UpdateLine)
+
+
+def piece_of(line: object) -> Piece | None:
+    """Where a line has a piece of the answer that is nothing more than that."""
+    update = at(line, "params", "update")
+    content = at(update, "content")
+    is_piece = text_at(update, "sessionUpdate") == "agent_message_chunk"
+    if not is_piece or at(update, "_meta") is not None or not is_object(content):
+        return None
+    is_text = text_at(content, "type") == "text" and isinstance(content.get("text"), str)
+    return (content, "text") if is_text else None

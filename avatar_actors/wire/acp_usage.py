@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 from avatar_actors.events import CostEvent
-from avatar_actors.types import CostSource, Usage
+from avatar_actors.types import CostSource, JsonObject, Usage
 from avatar_actors.wire.acp_schema import PromptResult
-from avatar_actors.wire.acp_update import Money
-from avatar_actors.wire.json_values import at, count_at
+from avatar_actors.wire.json_values import as_money, at, count_at
 
 
 class UsageMeter:
@@ -58,19 +55,20 @@ class UsageMeter:
             source=self._sureness if self._cost is None else CostSource.REPORTED,
         )
 
-    def mark(self, money: Money) -> None:
+    def mark(self, cost: JsonObject) -> None:
         """The cost of a resumed session before our first turn."""
-        if self._session_cost is None and _is_usable(money):
-            self._session_cost = money.amount
+        if self._session_cost is None:
+            self._session_cost = _usd(cost)
 
-    def session_costs(self, money: Money) -> bool:
+    def session_costs(self, cost: JsonObject) -> bool:
         """usage_update tells the session's cost in all. Whether the turn's is known by it."""
-        if not _is_usable(money):
+        amount = _usd(cost)
+        if amount is None:
             return False
-        before, self._session_cost = self._session_cost, money.amount
+        before, self._session_cost = self._session_cost, amount
         if before is None:
             return False
-        self._cost = (self._cost or 0.0) + max(money.amount - before, 0.0)
+        self._cost = (self._cost or 0.0) + max(amount - before, 0.0)
         return True
 
     def call_used(self, usage: object) -> None:
@@ -100,8 +98,8 @@ class UsageMeter:
         return False
 
 
-def _is_usable(money: Money) -> bool:
-    return money.currency == "USD" and 0 <= money.amount < math.inf
+def _usd(cost: JsonObject) -> float | None:
+    return as_money(cost.get("amount")) if cost.get("currency", "USD") == "USD" else None
 
 
 def _camel_tokens(usage: object) -> Usage:

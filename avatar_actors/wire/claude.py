@@ -33,11 +33,13 @@ from avatar_actors.wire.commands import (
     Prompt,
     Steer,
 )
+from avatar_actors.wire.envelope import fields_of, is_too_deep
 from avatar_actors.wire.facts import Answered, Fact, TurnOver
 from avatar_actors.wire.json_values import (
     UNREADABLE,
     count_at,
     decoded,
+    decoded_by,
     is_object,
     shown,
     text_at,
@@ -106,23 +108,28 @@ class ClaudeWire:
             try:
                 line = decode(raw)
             except UNREADABLE:
-                facts += self._unknown(raw)
+                facts += self._refused(raw)
                 continue
-            if type(line) is stream_line and conversation.hears:
+            if type(line) is stream_line and conversation.hears_plainly:
                 delta = line.event.delta
                 if delta is not None and delta.text and not line.parent_tool_use_id:
                     facts.append(speech.text(delta.text))
                     continue
-            facts += self._line(line, raw)
-        self._control.take_back(conversation.left_behind())
+            facts += [*self._conversation.lost_half(), *self._line(line, raw)]
         if overlong := self._lines.take_overlong():
-            facts.append(remark(f"{overlong} line(s) of the agent were too long and are left out"))
+            count = len(overlong)
+            facts.append(remark(f"{count} line(s) of the agent were too long and are left out"))
+            for head in overlong:
+                facts += self._unread(head, "it is longer than max_line")
+        self._control.take_back(conversation.left_behind())
         return facts
 
     def end_of_stream(self) -> list[Fact]:
         """What is left of half a line."""
         rest = self._lines.end()
-        return [remark(f"the agent stopped within a line: {shown(rest)}")] if rest else []
+        half = self._conversation.lost_half()
+        cut = [remark(f"the agent stopped within a line: {shown(rest)}")] if rest else []
+        return [*half, *cut]
 
     def data_to_send(self) -> bytes:
         """The bytes that have come up since the last call."""
@@ -187,6 +194,8 @@ class ClaudeWire:
         return []
 
     def _line(self, line: lines.Line, raw: bytes) -> list[Fact]:
+        if is_too_deep(raw):
+            return [unrecognised(raw, "claude"), *self._unread(raw, "it is nested too deeply")]
         if isinstance(line, lines.SystemLine):
             return [*self._opening.session(line.session_id), *self._system(line.subtype, raw)]
         facts = self._handlers[type(line)](line)
@@ -219,12 +228,39 @@ class ClaudeWire:
             return self._opening.failed(result)
         return self._conversation.result(result)
 
+    def _refused(self, raw: bytes) -> list[Fact]:
+        """A line of no known form as it stands; mended it may have one."""
+        half, raw = self._conversation.joined(raw)
+        line = decoded_by(lines.line_decoder.decode, raw)
+        known = self._unknown(raw) if line is None else self._line(line, raw)
+        return [*half, *known]
+
     def _unknown(self, raw: bytes) -> list[Fact]:
         value = decoded(raw)
         if not is_object(value):
-            return [_garbage(raw)]
-        events = self._notices.notice(text_at(value, "type"), value)
+            return [_garbage(raw), *self._unread(raw, "it cannot be read")]
+        kind = text_at(value, "type")
+        if kind.startswith("control_"):
+            return [unrecognised(raw, "claude"), *self._unread(raw, "it has not the form of one")]
+        events = self._notices.notice(kind, value)
         return [unrecognised(raw, "claude")] if events is None else [*events]
+
+    def _unread(self, raw: bytes, why: str) -> list[Fact]:
+        """Nobody waits for ever: a request gets an error, and what answers one of ours is one."""
+        fields = fields_of(raw)
+        match fields.get("type"):
+            case "control_request":
+                self._control.refuse(fields.get("request_id"), why)
+                return []
+            case "control_response":
+                error = f"the agent's answer is lost: {why}"
+                asked = str(fields.get("response.request_id"))
+                return self._control.lost(lines.ControlResponse(asked, "error", error=error))
+            case "result":
+                error = f"the agent's result is lost: {why}"
+                return self._result(lines.ResultLine(is_error=True, errors=[error]))
+            case _:
+                return []
 
     def _message_id(self, name: str) -> str:
         digest = hashlib.sha256(f"{self._seed} {name}".encode()).hexdigest()

@@ -88,6 +88,16 @@ class Control:
         self._send(control_error(line.request_id, f"unsupported request: {subtype}"))
         return [remark(f"the agent asked for {subtype[:80]!r}, which is not supported")]
 
+    def refuse(self, request_id: object, why: str) -> None:
+        """The CLI wants something that cannot be read; without an id it cannot be answered."""
+        if request_id is not None:
+            self._send(control_error(request_id, f"invalid request: {why}"))
+
+    def lost(self, response: ControlResponse) -> list[Fact]:
+        """An answer that cannot be read: for whoever waits for it, a refusal."""
+        is_waited_for = self._requests.waits_for(response)
+        return self.answered(ControlResponseLine(response)) if is_waited_for else []
+
     def answered(self, line: ControlResponseLine) -> list[Fact]:
         """The answer to a request of ours has come."""
         response = line.response

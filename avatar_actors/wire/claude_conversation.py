@@ -10,6 +10,7 @@ from avatar_actors.wire.claude_lines import (
     ResultLine,
     StreamLine,
     UserLine,
+    piece_of,
 )
 from avatar_actors.wire.claude_speech import Speech
 from avatar_actors.wire.claude_tasks import Tasks
@@ -18,6 +19,7 @@ from avatar_actors.wire.claude_turn import Turn, Verdict, verdict_of
 from avatar_actors.wire.claude_usage import Meter
 from avatar_actors.wire.facts import Fact, TurnOver
 from avatar_actors.wire.json_values import text_at
+from avatar_actors.wire.mending import SplitSigns
 from avatar_actors.wire.phases import Phase, Progress, Step
 from avatar_actors.wire.remarks import remark
 
@@ -36,6 +38,8 @@ class Conversation:
 
     def __init__(self, progress: Progress, tools: Tools, tasks: Tasks, meter: Meter) -> None:
         self.hears = False
+        # The same, and no half of a sign waits for the other.
+        self.hears_plainly = False
         self.speech = Speech(tools, tasks)
         self._progress = progress
         self._tools = tools
@@ -47,6 +51,7 @@ class Conversation:
         self._has_states = False
         self._has_strayed = False
         self._last_result = ""
+        self._halves = SplitSigns(piece_of)
 
     @property
     def turn_id(self) -> int | None:
@@ -87,12 +92,31 @@ class Conversation:
         self._turn = None
         self._listen()
 
+    def joined(self, raw: bytes) -> tuple[list[Fact], bytes]:
+        """A line that was refused: what goes before it, and the line, its text put together."""
+        if not self.hears:
+            return [], raw
+        half, raw = self._halves.joined(raw)
+        self._listen()
+        return [self.speech.text(half)] if half else [], raw
+
+    def lost_half(self) -> list[AvatarEvent]:
+        """Half a sign waited for the other, and something else came."""
+        half = self._halves.left_over()
+        if not half:
+            return []
+        self._listen()
+        return [self.speech.text(half)]
+
     def stream(self, line: StreamLine) -> list[Fact]:
         """An event of the model's stream."""
         if line.parent_tool_use_id:
             return []
         if not self.hears:
             return self._stray()
+        delta = line.event.delta
+        if delta is not None and delta.text:
+            return [self.speech.text(delta.text)]
         facts: list[Fact] = [*self.speech.stream(line.event)]
         if line.event.type == "message_delta" and line.event.usage:
             facts += self._meter.message(line.event.usage)
@@ -210,6 +234,7 @@ class Conversation:
 
     def _listen(self) -> None:
         self.hears = self._turn is not None and self._turn.has_begun
+        self.hears_plainly = self.hears and not self._halves.half
 
     def _stray(self) -> list[Fact]:
         if self._has_strayed or self._progress.phase is Phase.CLOSED:

@@ -36,8 +36,8 @@ def control_success(request_id: str, response: JsonObject) -> bytes:
     return json_line({"type": "control_response", "response": answer})
 
 
-def control_error(request_id: str, error: str) -> bytes:
-    """The answer to a request of the CLI that we cannot serve."""
+def control_error(request_id: object, error: str) -> bytes:
+    """The answer to a request of the CLI that we cannot serve; an odd id is said back as it is."""
     answer = {"subtype": "error", "request_id": request_id, "error": error}
     return json_line({"type": "control_response", "response": answer})
 

@@ -6,14 +6,14 @@ keys is not stable (2.1.325 puts `type` last in a result), so the kind is found 
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from avatar_actors.types import JsonObject
-from avatar_actors.wire.json_values import is_array, is_object
+from avatar_actors.wire.json_values import at, is_array, is_object, text_at
+from avatar_actors.wire.mending import Piece
 
 
 class Block(Struct, frozen=True, gc=False):
@@ -170,6 +170,14 @@ line_decoder: Final = msgspec.json.Decoder(Line)
 object_decoder: Final = msgspec.json.Decoder(dict[str, Any])
 
 
+def piece_of(line: object) -> Piece | None:
+    """Where a line has a piece of the answer's text."""
+    delta = at(line, "event", "delta")
+    is_own = text_at(line, "type") == "stream_event" and not at(line, "parent_tool_use_id")
+    is_text = is_object(delta) and isinstance(delta.get("text"), str)
+    return (delta, "text") if is_own and is_object(delta) and is_text else None
+
+
 def as_object(value: object) -> JsonObject:
     """The value if it is an object, else an empty one."""
     return value if is_object(value) else {}
@@ -183,10 +191,3 @@ def as_objects(value: object) -> list[JsonObject]:
 def as_texts(value: object) -> list[str]:
     """The texts in the value if it is an array, else none."""
     return [item for item in value if isinstance(item, str)] if is_array(value) else []
-
-
-def as_money(value: object) -> float | None:
-    """The value if it is a sum of money, else None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value < math.inf else None

@@ -69,6 +69,10 @@ class Requests:
         self._waiting[request_id] = purpose
         self._send(control_request(request_id, request))
 
+    def waits_for(self, response: ControlResponse) -> bool:
+        """Whether this answers something."""
+        return response.request_id in self._waiting
+
     def answered(self, response: ControlResponse) -> Purpose | None:
         """What this answers, or None if nothing that we asked."""
         return self._waiting.pop(response.request_id, None)

@@ -6,9 +6,9 @@ from typing import Final
 
 from avatar_actors.events import AvatarEvent, ContextEvent
 from avatar_actors.types import Usage
-from avatar_actors.wire.claude_lines import ResultLine, as_money
-from avatar_actors.wire.cost import cost_event
-from avatar_actors.wire.json_values import at, count_at, is_object
+from avatar_actors.wire.claude_lines import ResultLine
+from avatar_actors.wire.cost import cost_event, impossible
+from avatar_actors.wire.json_values import as_money, at, count_at, is_object
 
 NOTHING: Final = (Usage(), Usage(cost_usd=0.0))
 
@@ -45,7 +45,7 @@ class Meter:
         used = _tokens(usage)
         self._context = used.tokens
         self._running += used
-        return [] if used in NOTHING else [cost_event(self.turn)]
+        return [*impossible(usage), *([] if used in NOTHING else [cost_event(self.turn)])]
 
     def result(self, result: ResultLine) -> list[AvatarEvent]:
         """The figures of a result replace what was counted since the one before."""
@@ -56,12 +56,12 @@ class Meter:
         self._settled += used
         self._running = Usage()
         told = [] if self.turn == Usage() else [cost_event(self.turn)]
-        return [*told, *self._fill(result)]
+        return [*_odd(result), *told, *self._fill(result)]
 
     def outside(self, result: ResultLine) -> list[AvatarEvent]:
         """A run that belongs to no turn: what it used, by itself."""
         used = self._used_by(result)
-        return [] if used in NOTHING else [cost_event(used)]
+        return [*_odd(result), *([] if used in NOTHING else [cost_event(used)])]
 
     def _fill(self, result: ResultLine) -> list[AvatarEvent]:
         sizes = [count_at(model, "contextWindow") for model in _values(result.model_usage)]
@@ -80,6 +80,15 @@ class Meter:
         for model in _values(result.model_usage_since_last_result):
             used += _model_usage(model)
         return used
+
+
+def _odd(result: ResultLine) -> list[AvatarEvent]:
+    told = {
+        "total_cost_usd": result.total_cost_usd,
+        "usage": result.usage,
+        "model_usage_since_last_result": result.model_usage_since_last_result,
+    }
+    return [*impossible(told)]
 
 
 def _values(models: object) -> list[object]:

@@ -20,7 +20,8 @@ from avatar_actors.wire.commands import (
     Prompt,
     Steer,
 )
-from avatar_actors.wire.cost import cost_event
+from avatar_actors.wire.cost import cost_event, impossible
+from avatar_actors.wire.envelope import is_too_deep
 from avatar_actors.wire.facts import (
     Answered,
     Broken,
@@ -35,7 +36,8 @@ from avatar_actors.wire.gemini_exit import turn_over, usage_of
 from avatar_actors.wire.gemini_prompt import prompt_text, unacceptable
 from avatar_actors.wire.gemini_tools import GeminiTools
 from avatar_actors.wire.json_line import json_line
-from avatar_actors.wire.json_values import UNREADABLE, decoded, is_object, shown
+from avatar_actors.wire.json_values import UNREADABLE, decoded, decoded_by, is_object, shown
+from avatar_actors.wire.mending import SplitSigns
 from avatar_actors.wire.ndjson import Lines
 from avatar_actors.wire.phases import Phase, Progress, Step
 from avatar_actors.wire.remarks import remark, unrecognised
@@ -69,6 +71,7 @@ class GeminiHeadlessWire:
         self._hears = False
         self._has_strayed = False
         self._result: lines.ResultLine | None = None
+        self._halves = SplitSigns(lines.piece_of)
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {
             Open: self._open,
             Prompt: self._prompt,
@@ -97,26 +100,53 @@ class GeminiHeadlessWire:
     def receive(self, data: bytes) -> list[Fact]:
         """What these bytes mean."""
         facts: list[Fact] = []
+        message_line, halves = lines.MessageLine, self._halves
         for raw in self._lines.feed(data):
             try:
                 line = lines.line_decoder.decode(raw)
             except UNREADABLE:
-                is_message = is_object(decoded(raw))
-                garbage = f"gemini wrote a line that is no message: {shown(raw)}"
-                facts.append(unrecognised(raw, "gemini") if is_message else remark(garbage))
+                facts += self._refused(raw)
                 continue
-            if type(line) is lines.MessageLine and self._hears and line.role == "assistant":
+            is_message = type(line) is message_line and self._hears
+            if is_message and line.role == "assistant" and line.content and not halves.half:
                 facts.append(TextEvent(text=line.content, is_complete=not line.delta))
             else:
-                facts += self._handlers[type(line)](line)
+                facts += [*self._lost_half(), *self._line(line, raw)]
         if overlong := self._lines.take_overlong():
-            facts.append(remark(f"{overlong} line(s) of gemini were too long and are left out"))
+            count = len(overlong)
+            facts.append(remark(f"{count} line(s) of gemini were too long and are left out"))
         return facts
 
     def end_of_stream(self) -> list[Fact]:
         """What is left of half a line."""
         rest = self._lines.end()
-        return [remark(f"the shim stopped within a line: {shown(rest)}")] if rest else []
+        left: list[Fact] = self._lost_half()
+        return [*left, remark(f"the shim stopped within a line: {shown(rest)}")] if rest else left
+
+    def _line(self, line: lines.Line, raw: bytes) -> list[Fact]:
+        if is_too_deep(raw):
+            return [unrecognised(raw, "gemini")]
+        if type(line) is lines.MessageLine and self._hears and line.role == "assistant":
+            text = TextEvent(text=line.content, is_complete=not line.delta)
+            return [text] if line.content else []
+        return self._handlers[type(line)](line)
+
+    def _refused(self, raw: bytes) -> list[Fact]:
+        """A line of no known form as it stands; mended it may have one."""
+        lost: list[Fact] = []
+        if self._hears:
+            half, raw = self._halves.joined(raw)
+            lost = [TextEvent(text=half)] if half else []
+        line = decoded_by(lines.line_decoder.decode, raw)
+        if line is not None:
+            return [*lost, *self._line(line, raw)]
+        is_message = is_object(decoded(raw))
+        garbage = remark(f"gemini wrote a line that is no message: {shown(raw)}")
+        return [*lost, unrecognised(raw, "gemini") if is_message else garbage]
+
+    def _lost_half(self) -> list[Fact]:
+        half = self._halves.left_over()
+        return [TextEvent(text=half)] if half else []
 
     def data_to_send(self) -> bytes:
         """The bytes that have come up since the last call."""
@@ -213,7 +243,7 @@ class GeminiHeadlessWire:
         if self._result is not None:
             return [remark("a result came twice")]
         self._result = line
-        return [cost_event(usage_of(line))]
+        return [*impossible(line.stats), cost_event(usage_of(line))]
 
     def _exit(self, line: lines.ExitLine) -> list[Fact]:
         if not self._hears or line.turn != self._turn_id:

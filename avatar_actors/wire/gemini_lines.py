@@ -7,6 +7,9 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from avatar_actors.wire.json_values import is_object, text_at
+from avatar_actors.wire.mending import Piece
+
 
 class MessageLine(Struct, frozen=True, gc=False, tag_field="type", tag="message"):
     """A piece of the answer, or the prompt said back."""
@@ -82,3 +85,10 @@ Line: TypeAlias = (
 )
 
 line_decoder: Final = msgspec.json.Decoder(Line)
+
+
+def piece_of(line: object) -> Piece | None:
+    """Where a line has a piece of the answer's text."""
+    is_piece = text_at(line, "type") == "message" and text_at(line, "role") == "assistant"
+    is_text = is_object(line) and isinstance(line.get("content"), str)
+    return (line, "content") if is_piece and is_object(line) and is_text else None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Final, TypeGuard, TypeVar
 
 import msgspec
 
 from avatar_actors.types import JsonObject
+from avatar_actors.wire.mending import mended
 
 T = TypeVar("T")
 
@@ -16,6 +19,8 @@ UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 # How much is kept of what was not understood, and how much of it stands in a message.
 RAW_LENGTH: Final = 64 * 1024
 SHOWN_LENGTH: Final = 200
+
+MOST_FIGURE: Final = 2**53
 
 
 def is_object(value: object) -> TypeGuard[JsonObject]:
@@ -45,22 +50,44 @@ def text_at(value: object, *path: str) -> str:
 
 def count_at(value: object, *path: str) -> int:
     """The count under these keys, or 0."""
-    found = at(value, *path)
-    return found if type(found) is int and found > 0 else 0
+    return as_count(at(value, *path))
+
+
+def as_count(value: object) -> int:
+    """The value if it is a count, as JavaScript can hold one; else 0."""
+    return int(value) if is_figure(value) and value == int(value) else 0
+
+
+def as_money(value: object) -> float | None:
+    """The value if it is a sum of money, else None."""
+    return float(value) if is_figure(value) else None
+
+
+def is_figure(value: object) -> TypeGuard[int | float]:
+    """Whether it is a number from 0 up to what a float tells apart; no sum of such is infinite."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= MOST_FIGURE
 
 
 def decoded(raw: bytes | msgspec.Raw) -> object:
     """The JSON value, or None when it cannot be read."""
-    try:
-        return msgspec.json.decode(raw)
-    except UNREADABLE:
-        return None
+    return decoded_as(object, raw)
 
 
 def decoded_as(kind: type[T], raw: bytes | msgspec.Raw) -> T | None:
     """The JSON as this type, or None when it does not fit."""
+    return decoded_by(partial(msgspec.json.decode, type=kind), raw)
+
+
+def decoded_by(decode: Callable[[bytes | msgspec.Raw], T], raw: bytes | msgspec.Raw) -> T | None:
+    """What `decode` makes of it, mended if it is legal and refused; None when it does not fit."""
     try:
-        return msgspec.json.decode(raw, type=kind)
+        return decode(raw)
+    except UNREADABLE:
+        pass
+    try:
+        return decode(mended(bytes(raw)))
     except UNREADABLE:
         return None
 

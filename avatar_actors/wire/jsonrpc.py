@@ -12,6 +12,7 @@ from avatar_actors.types import JsonObject
 from avatar_actors.wire.facts import Fact
 from avatar_actors.wire.json_values import at, decoded, is_object, raw_text, text_at
 
+INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
@@ -104,8 +105,8 @@ class Peer:
         """Answer a request of the other side."""
         self._send({"id": rpc_id, "result": result})
 
-    def refuse(self, rpc_id: RpcId, code: int, message: str) -> None:
-        """Answer a request of the other side with an error."""
+    def refuse(self, rpc_id: RpcId | float, code: int, message: str) -> None:
+        """Answer a request of the other side with an error; an odd id is said back as it came."""
         self._send({"id": rpc_id, "error": {"code": code, "message": message}})
 
     def waiter(self, rpc_id: RpcId | UnsetType | None) -> OnReply | None:

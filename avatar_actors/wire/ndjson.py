@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import Final
 
+from avatar_actors.wire.envelope import HEAD_LENGTH
+
 NEWLINE: Final = b"\n"
 
 
 class Lines:
-    """The lines of one stream. One longer than `max_line` is left out and counted, no more.
+    """The lines of one stream. Of one longer than `max_line` only the beginning is kept.
 
-    Empty lines are left out as well. What is kept of an unfinished line never exceeds `max_line`.
+    Empty lines are left out. What is kept of an unfinished line never exceeds `max_line`.
     """
 
     def __init__(self, max_line: int) -> None:
         self._max_line = max_line
+        self._head_length = min(max_line, HEAD_LENGTH)
         self._rest = bytearray()
         self._skipping = False
-        self._overlong = 0
+        self._overlong: list[bytes] = []
 
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that these bytes complete, without their ends."""
         if not (self._rest or self._skipping):
             lines = data.split(NEWLINE)
-            self._begin(lines.pop())
         else:
             head, newline, tail = data.partition(NEWLINE)
             self._grow(head)
@@ -31,9 +33,10 @@ class Lines:
                 return []
             lines = tail.split(NEWLINE)
             lines.insert(0, self.end())
-            self._begin(lines.pop())
+        start = lines.pop()
         if len(data) > self._max_line:
             lines = self._within_cap(lines)
+        self._begin(start)
         return [line for line in lines if line]
 
     def end(self) -> bytes:
@@ -43,10 +46,10 @@ class Lines:
         self._skipping = False
         return line
 
-    def take_overlong(self) -> int:
-        """How many lines were over the cap since the last call."""
-        count, self._overlong = self._overlong, 0
-        return count
+    def take_overlong(self) -> list[bytes]:
+        """How the lines began that were over the cap since the last call."""
+        heads, self._overlong = self._overlong, []
+        return heads
 
     def _begin(self, start: bytes) -> None:
         if start:
@@ -56,14 +59,17 @@ class Lines:
         if self._skipping:
             return
         if len(self._rest) + len(more) > self._max_line:
+            head = self._rest[: self._head_length] + more[: self._head_length]
+            self._overlong.append(bytes(head[: self._head_length]))
             # A new one: a cleared bytearray of 64 MiB would keep its memory.
             self._rest = bytearray()
             self._skipping = True
-            self._overlong += 1
         else:
             self._rest += more
 
     def _within_cap(self, lines: list[bytes]) -> list[bytes]:
         kept = [line for line in lines if len(line) <= self._max_line]
-        self._overlong += len(lines) - len(kept)
+        self._overlong += [
+            line[: self._head_length] for line in lines if len(line) > self._max_line
+        ]
         return kept

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from avatar_actors.actors.treasurer import treasurer
+from avatar_actors.actors.treasurer import Books, treasurer
 from avatar_actors.events import DiagnosticEvent
 from avatar_actors.limit_messages import (
     Charge,
@@ -61,7 +61,7 @@ class Bank:
         self.bela: Holder
 
     async def play(self, stage: Stage, budget: Budget) -> None:
-        self.at = await stage.play("treasurer", partial(treasurer, budget=budget))
+        self.at = await stage.play("treasurer", partial(treasurer, books=Books(budget)))
         self.aria, self.bela = Holder("aria", self.at), Holder("bela", self.at)
         await self.aria.play(stage)
         await self.bela.play(stage)
