@@ -87,7 +87,8 @@ def _is_abandoned(path: Path) -> bool:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         age = time.time() - os.fstat(fd).st_mtime
-    except BlockingIOError:
+    except OSError:
+        # Its host lives, or this file system has no locks to tell by.
         return False
     finally:
         os.close(fd)

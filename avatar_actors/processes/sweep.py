@@ -12,7 +12,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from avatar_actors.processes.identity import is_dead_host, is_dead_process, process_identity
+from avatar_actors.processes.identity import (
+    is_dead_host,
+    is_dead_process,
+    parse_identity,
+    process_identity,
+)
 from avatar_actors.warden import LEASE_COOKIE
 from avatar_actors.warden.process_tree import all_pids, descendants, signal_process
 
@@ -45,11 +50,13 @@ def sweep_lease(cookie: str) -> int:
 def kill_listed(identities: Iterable[str]) -> None:
     """Kill those processes, known by `PID.STARTTIME`, and who stands below them."""
     for identity in identities:
-        pid = int(identity.partition(".")[0])
-        below = descendants(pid)
+        process = parse_identity(identity)
+        if process is None:
+            continue
+        below = descendants(process.pid)
         with contextlib.suppress(PermissionError):
             is_same = functools.partial(_is_living, identity)
-            if signal_process(pid, signal.SIGKILL, is_same):
+            if signal_process(process.pid, signal.SIGKILL, is_same):
                 kill_listed(map(process_identity, below))
 
 

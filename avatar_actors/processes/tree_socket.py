@@ -14,7 +14,8 @@ from typing import NamedTuple
 import trio
 
 from avatar_actors.processes.errors import ScratchRefused
-from avatar_actors.processes.scratch import UNFINISHED, open_scratch, scratch_parent, sweep_scratch
+from avatar_actors.processes.identity import parse_identity
+from avatar_actors.processes.scratch import open_scratch, scratch_parent, sweep_scratch
 
 SOCKET = "tree"
 # The shortest limit of a kernel, macOS's 104, without the zero at the end.
@@ -83,10 +84,10 @@ def _sockets_in(place: Path) -> Iterator[TreeSocket]:
     with contextlib.suppress(ScratchRefused, OSError):
         sweep_scratch(place)
         for directory in scratch_parent(place).iterdir():
-            pid = directory.name.partition(".")[0]
+            process = parse_identity(directory.name.partition("-")[0])
             path = directory / SOCKET
-            if not directory.name.startswith(UNFINISHED) and pid.isdigit() and _is_socket(path):
-                yield TreeSocket(int(pid), path)
+            if process is not None and _is_socket(path):
+                yield TreeSocket(process.pid, path)
 
 
 def _is_socket(path: Path) -> bool:
