@@ -14,10 +14,11 @@ import trio
 import avatar_actors
 from avatar_actors.processes.berth import Berth
 from avatar_actors.processes.errors import WardenLost, WardenNotStarted
+from avatar_actors.processes.identity import host_identity
 from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.line_socket import LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
-from avatar_actors.warden import LEASE_COOKIE
+from avatar_actors.warden import LEASE_COOKIE, WARDEN_COOKIE
 from avatar_actors.warden.process_tree import read_stat, signal_process
 
 # Some 60 ms on a quiet machine.
@@ -133,6 +134,11 @@ class WardenProcess:
         return stat is not None and stat.session == self.pid
 
 
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
+    return {**kept, WARDEN_COOKIE: host_identity()}
+
+
 async def _start(python: str) -> tuple[trio.Process, OwnedFd]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -145,7 +151,7 @@ async def _start(python: str) -> tuple[trio.Process, OwnedFd]:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ},
+                env=_environment(),
                 pass_fds=[theirs.fileno()],
             )
         except OSError as error:

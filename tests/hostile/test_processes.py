@@ -2,27 +2,51 @@
 
 import os
 import signal
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
 import trio
 
 from avatar_actors import open_runtime
-from avatar_actors.processes import open_scratch, sweep_dead_hosts, sweep_scratch, tree_sockets
-from avatar_actors.processes.identity import host_identity
+from avatar_actors.processes import (
+    WardenProcess,
+    open_scratch,
+    sweep_dead_hosts,
+    sweep_scratch,
+    tree_sockets,
+)
+from avatar_actors.processes.identity import host_identity, is_dead_host
 from avatar_actors.processes.scratch import scratch_parent
+from tests.processes.census import PATIENCE, Book, eventually, run_zoo
+from tests.processes.test_host_death import program, said, wardens_left
 from tests.processes.test_sweep import carrier, dead_host
 
+HOST_OF_A_ZOO = """
+import sys
+from pathlib import Path
+import trio
+from avatar_actors.processes import WardenProcess
+from tests.processes.census import Book, run_zoo
+
+async def main():
+    warden = await WardenProcess.open()
+    lease = await run_zoo(warden, Book(Path(sys.argv[1])))
+    print(*warden.pids, lease.keeper_pid, flush=True)
+    await trio.sleep_forever()
+
+trio.run(main)
+"""
 ODD_PROCESSES = ["².1", "1" * 5000 + ".1", "1." + "1" * 5000, "٣.1", "1", ".", "", "-1.1", "1.1\n"]
 
 
 @pytest.mark.parametrize("odd", ODD_PROCESSES)
-async def test_m2_odd_cookie_of_any_process_does_not_stop_the_sweep(odd: str) -> None:
+def test_m2_odd_cookie_of_any_process_does_not_stop_the_sweep(odd: str) -> None:
     world = host_identity().rpartition(":")[0]
+    assert not is_dead_host(f"{world}:{odd}")
     with carrier(f"{world}:{odd}/u") as strange, carrier(f"{dead_host()}/1") as left:
         sweep_dead_hosts(among=lambda: [strange.pid, left.pid])
         assert left.wait(60) == -signal.SIGKILL
-        assert strange.poll() is None
 
 
 async def test_m2_runtime_starts_beside_a_process_with_an_odd_cookie() -> None:
@@ -46,3 +70,62 @@ def test_m2_odd_directory_does_not_stop_the_sweep(
         assert not [found for found in tree_sockets() if found.path.is_relative_to(tmp_path)]
         strange.rmdir()
     assert list(scratch_parent(tmp_path).iterdir()) == []
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Generator[Book]:
+    births = Book(tmp_path / "book")
+    yield births
+    births.clear()
+
+
+async def kill_host_after_stopping(book: Book, stopped: Sequence[str]) -> list[str]:
+    """Anchor, server and keeper of a zoo whose host was killed while some of them were stopped."""
+    with program(HOST_OF_A_ZOO, str(book.path)) as host:
+        pids = await trio.to_thread.run_sync(said, host)
+        for name, pid in zip(("anchor", "server", "keeper"), pids, strict=True):
+            if name in stopped:
+                os.kill(int(pid), signal.SIGSTOP)
+        host.kill()
+        await trio.to_thread.run_sync(host.wait)
+    return pids
+
+
+@pytest.mark.parametrize(
+    "stopped",
+    [
+        ("keeper",),
+        ("server",),
+        ("anchor",),
+        ("keeper", "server"),
+        ("keeper", "anchor"),
+        ("server", "anchor"),
+    ],
+)
+async def test_low4_stopped_processes_of_ours_do_not_outlive_a_killed_host(
+    book: Book, stopped: tuple[str, ...]
+) -> None:
+    with trio.fail_after(PATIENCE):
+        anchor, *_ = await kill_host_after_stopping(book, stopped)
+        await eventually(lambda: not book.left() and not wardens_left(anchor))
+
+
+async def test_low4_next_start_wakes_keepers_and_wardens_that_are_all_stopped(book: Book) -> None:
+    with trio.fail_after(PATIENCE):
+        anchor, *others = await kill_host_after_stopping(book, ("anchor", "server", "keeper"))
+        assert book.left()
+        sweep_dead_hosts(among=lambda: [int(anchor), *map(int, others)])
+        await eventually(lambda: not book.left() and not wardens_left(anchor))
+
+
+async def test_low4_graceful_stop_leaves_nobody_when_keeper_and_server_are_stopped(
+    book: Book,
+) -> None:
+    with trio.fail_after(PATIENCE):
+        warden = await WardenProcess.open()
+        lease = await run_zoo(warden, book)
+        for pid in (lease.keeper_pid, *warden.pids):
+            os.kill(pid, signal.SIGSTOP)
+        await lease.aclose()
+        await warden.aclose()
+        await eventually(lambda: not book.left())
