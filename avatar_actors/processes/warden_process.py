@@ -1,6 +1,7 @@
 """The host's side of the warden: starts the helper program and takes leases from it."""
 
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -31,6 +32,7 @@ PROGRAM = (
     "import sys; sys.path.insert(0, {root!r}); "
     "from avatar_actors.warden.program import main; main()"
 )
+SHORTAGES = (errno.EMFILE, errno.ENFILE)
 KEPT_ENVIRONMENT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH", LEASE_COOKIE)
 
 
@@ -140,13 +142,12 @@ def _environment() -> dict[str, str]:
 
 
 async def _start(python: str) -> tuple[trio.Process, OwnedFd]:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        code = PROGRAM.format(root=ROOT)
-        command = [python, "-I", "-S", "-c", code, str(theirs.fileno()), str(os.getpid())]
-        try:
+    try:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            code = PROGRAM.format(root=ROOT)
             process = await trio.lowlevel.open_process(
-                command,
+                [python, "-I", "-S", "-c", code, str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -154,6 +155,12 @@ async def _start(python: str) -> tuple[trio.Process, OwnedFd]:
                 env=_environment(),
                 pass_fds=[theirs.fileno()],
             )
-        except OSError as error:
-            raise WardenNotStarted(f"{python}: {error.strerror}: pass python=") from error
-        return process, OwnedFd(ours.detach())
+            return process, OwnedFd(ours.detach())
+    except OSError as error:
+        raise WardenNotStarted(_why_not(python, error)) from error
+
+
+def _why_not(python: str, error: OSError) -> str:
+    if error.errno in SHORTAGES:
+        return f"the warden could not be started: {error.strerror}: raise ulimit -n"
+    return f"{python}: {error.strerror}: pass python="

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import stat
 from collections.abc import Generator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import trio
@@ -17,11 +19,18 @@ from avatar_actors.processes import (
     tree_sockets,
 )
 from avatar_actors.processes.identity import host_identity, is_dead_host
-from avatar_actors.processes.scratch import scratch_parent
+from avatar_actors.processes.scratch import scratch_parents
 from tests.processes.census import PATIENCE, Book, eventually, run_zoo
 from tests.processes.test_host_death import program, said, wardens_left
 from tests.processes.test_sweep import carrier, dead_host
 
+LIVING_IN_SCRATCH = """
+import signal
+from avatar_actors.processes import listening_for_watchers, open_scratch
+with open_scratch() as scratch, listening_for_watchers(scratch):
+    print(scratch, flush=True)
+    signal.pause()
+"""
 HOST_OF_A_ZOO = """
 import sys
 from pathlib import Path
@@ -56,20 +65,25 @@ async def test_m2_runtime_starts_beside_a_process_with_an_odd_cookie() -> None:
             pass
 
 
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """Where private directories stand: with a path as short as the usual one."""
+    with TemporaryDirectory() as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("odd", ["².1-x", "1" * 200 + ".1-x", "x", "-", ".²"])
-def test_m2_odd_directory_does_not_stop_the_sweep(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: str
-) -> None:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+def test_m2_odd_directory_does_not_stop_the_sweep(place: Path, odd: str) -> None:
     with open_scratch() as ours:
         strange, dead = ours.parent / odd, ours.parent / f"{os.getpid()}.1-x"
         for path in (strange, dead):
             path.mkdir()
         assert sweep_scratch() == 1
         assert (strange.exists(), dead.exists()) == (True, False)
-        assert not [found for found in tree_sockets() if found.path.is_relative_to(tmp_path)]
+        assert not [found for found in tree_sockets() if found.path.is_relative_to(place)]
         strange.rmdir()
-    assert list(scratch_parent(tmp_path).iterdir()) == []
+    assert not [path for parent in scratch_parents() for path in parent.iterdir()]
 
 
 @pytest.fixture
@@ -129,3 +143,66 @@ async def test_low4_graceful_stop_leaves_nobody_when_keeper_and_server_are_stopp
         await lease.aclose()
         await warden.aclose()
         await eventually(lambda: not book.left())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's directory")
+def test_low9_another_users_directory_of_our_name_is_left_aside(place: Path) -> None:
+    taken = place / f"avatar-actors-{os.geteuid()}"
+    for path in (taken, taken.with_name(f"{taken.name}-taken")):
+        path.mkdir(mode=0o700)
+        os.chown(path, 65534, 65534)
+    (place / f"{taken.name}-notes").write_text("ours, but no directory")
+    with program(LIVING_IN_SCRATCH) as host, open_scratch() as ours:
+        theirs = Path(" ".join(said(host)))
+        assert theirs.parent == ours.parent != taken
+        assert stat.S_IMODE(ours.parent.stat().st_mode) == 0o700
+        assert [found.pid for found in tree_sockets() if found.path.parent == theirs] == [host.pid]
+        host.kill()
+        host.wait(60)
+        assert sweep_scratch() == 1
+        assert (theirs.exists(), ours.exists()) == (False, True)
+
+
+SHORT_OF = """
+import os, resource, sys, tempfile
+import trio
+from avatar_actors import AvatarError, open_avatar
+
+if sys.argv[1] == "cwd":
+    folder = tempfile.mkdtemp()
+    os.chdir(folder)
+    os.rmdir(folder)
+else:
+    kind, most = getattr(resource, sys.argv[1]), int(sys.argv[2])
+    resource.setrlimit(kind, (most, most))
+
+async def main():
+    async with open_avatar():
+        pass
+
+try:
+    trio.run(main)
+except AvatarError as error:
+    print(type(error).__name__, *str(error).split())
+"""
+
+
+@pytest.mark.parametrize(
+    ("short_of", "told"),
+    [
+        (("cwd",), ("SettingsError", "current directory is gone")),
+        (("RLIMIT_NOFILE", "8"), ("AvatarStartError", "Too many open files")),
+        (("RLIMIT_NOFILE", "10"), ("AvatarStartError", "raise ulimit -n")),
+        (("RLIMIT_NOFILE", "12"), ("AvatarStartError", "raise ulimit -n")),
+        (("RLIMIT_FSIZE", "0"), ("AvatarStartError", "(ulimit -a)")),
+    ],
+)
+def test_low11_shortage_is_an_error_of_ours_that_says_what_to_do(
+    short_of: tuple[str, ...], told: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    with program(SHORT_OF, *short_of) as host:
+        kind, *words = said(host)
+        assert kind == told[0]
+        assert told[1] in " ".join(words)
+        assert host.wait(60) == 0
