@@ -17,7 +17,7 @@ from avatar_actors.configuration.search import read_text, search
 from avatar_actors.errors import SettingsError
 from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.providers.provider import Provider
-from avatar_actors.settings import AvatarOptions
+from avatar_actors.settings import AvatarOptions, absolute_path
 from avatar_actors.types import JsonObject
 
 __all__ = ["AvatarConfig", "config_schema", "find_config"]
@@ -51,7 +51,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         environ = os.environ if environ is None else environ
         found = search(path, environ)
         if found is None:
-            return _made("", Source("", Path.cwd()), environ)
+            return _made("", Source("", absolute_path("")), environ)
         text, source = read_text(found)
         return _made(text, source, environ)
 
@@ -61,7 +61,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
     ) -> AvatarConfig:
         """Read a text; relative paths begin in the current directory."""
         environ = os.environ if environ is None else environ
-        return _made(text, Source(source, Path.cwd()), environ)
+        return _made(text, Source(source, absolute_path("")), environ)
 
     def chosen(self, provider: str = "") -> tuple[str | Provider, AvatarOptions]:
         """What to give to `runtime.start`, for this provider or the configured one."""

@@ -37,6 +37,15 @@ def start_error(failed: StartFailed) -> AvatarStartError | SettingsError:
     return AvatarStartError(str(cause or failed))
 
 
+def runtime_error(failed: StartFailed | OSError) -> AvatarStartError:
+    """What keeps a whole runtime from starting, and what to do about it."""
+    cause: BaseException = failed
+    while isinstance(cause, StartFailed) and cause.__cause__ is not None:
+        cause = cause.__cause__
+    advice = "Look at this program's limits (ulimit -a), and at XDG_RUNTIME_DIR and TMPDIR."
+    return AvatarStartError(f"the runtime could not start: {cause}", advice)
+
+
 def is_resume_refused(failed: StartFailed) -> bool:
     """Whether the start failed for the stored session alone."""
     return isinstance(_root(failed), ResumeRefused)

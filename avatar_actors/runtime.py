@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -17,6 +17,7 @@ from avatar_actors.actors.herald import herald
 from avatar_actors.actors.treasurer import Books, treasurer
 from avatar_actors.actors.warden import warden
 from avatar_actors.avatar import Wanted, start_avatar
+from avatar_actors.ending import runtime_error
 from avatar_actors.errors import AvatarDown, SettingsError
 from avatar_actors.events import AvatarEvent
 from avatar_actors.feed import follow_all
@@ -50,6 +51,7 @@ from supervisors import (
     Address,
     Backoff,
     ChildSpec,
+    StartFailed,
     Strategy,
     Supervisor,
     SupervisorSpec,
@@ -179,33 +181,33 @@ class Runtime:
 @asynccontextmanager
 async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runtime]:
     """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
-    await trio.to_thread.run_sync(_sweep)
     lend = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
     # Its books are made here: a next life with empty ones would lie about what was spent.
     keeping = partial(treasurer, books=Books(options.get("budget", Budget())))
     keep = ChildSpec("treasurer", keeping)
     most = options.get("max_avatars")
-    with open_scratch() as scratch:
-        async with (
-            open_observers(options, scratch) as observers,
-            open_supervisor(
-                "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, keep]
-            ) as root,
-        ):
-            # Before the avatars, so that who looks on sees the last of them leave.
-            telling = partial(herald, notices=root.notices, tree=root.tree)
-            proclaim = await root.start(ChildSpec("herald", telling))
-            await observers.start(root, proclaim)
-            await root.start(
-                SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most)
+    async with AsyncExitStack() as stack:
+        with _explained():
+            await trio.to_thread.run_sync(_sweep)
+            scratch = stack.enter_context(open_scratch())
+            observers = await stack.enter_async_context(open_observers(options, scratch))
+            root = await stack.enter_async_context(
+                open_supervisor(
+                    "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, keep]
+                )
             )
-            posts = Posts(root.address(lend), proclaim, root.address(keep))
-            runtime = Runtime(root, posts, scratch, observers)
-            try:
-                yield runtime
-            finally:
-                with trio.CancelScope(shield=True, deadline=trio.current_time() + 1):
-                    await runtime.close_down("the runtime stops")
+        # Before the avatars, so that who looks on sees the last of them leave.
+        telling = partial(herald, notices=root.notices, tree=root.tree)
+        proclaim = await root.start(ChildSpec("herald", telling))
+        await observers.start(root, proclaim)
+        await root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most))
+        posts = Posts(root.address(lend), proclaim, root.address(keep))
+        runtime = Runtime(root, posts, scratch, observers)
+        try:
+            yield runtime
+        finally:
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + 1):
+                await runtime.close_down("the runtime stops")
 
 
 @asynccontextmanager
@@ -218,10 +220,18 @@ async def open_avatar(
 
 
 def _sweep() -> None:
-    """What dead hosts left; a place for private files that is not safely ours is a setting."""
+    """What dead hosts left."""
     sweep_dead_hosts()
+    sweep_scratch()
+    sweep_short_place()
+
+
+@contextmanager
+def _explained() -> Generator[None]:
+    """What keeps a runtime from starting is told in this package's own errors."""
     try:
-        sweep_scratch()
+        yield
     except ScratchRefused as error:
         raise SettingsError(str(error)) from error
-    sweep_short_place()
+    except (StartFailed, OSError) as error:
+        raise runtime_error(error) from error

@@ -264,6 +264,14 @@ class PromptOptions(TypedDict, total=False):
     timeout: float | None
 
 
+def absolute_path(path: str | Path) -> Path:
+    """The path from the root; SettingsError for a relative one in a directory that is gone."""
+    try:
+        return Path(path).absolute()
+    except OSError as error:
+        raise SettingsError("the current directory is gone; change to another one") from error
+
+
 def settings_from(options: AvatarOptions) -> AvatarSettings:
     """The settings that these keyword arguments mean, checked."""
     unknown = set(options) - set(AvatarOptions.__annotations__)
@@ -271,7 +279,7 @@ def settings_from(options: AvatarOptions) -> AvatarSettings:
         known = ", ".join(sorted(AvatarOptions.__annotations__))
         raise SettingsError(f"unknown option {min(unknown)!r}; there are: {known}")
     settings = msgspec.structs.replace(AvatarSettings(), **options)
-    working_dir = Path(settings.working_dir).absolute()
+    working_dir = absolute_path(settings.working_dir)
     if not working_dir.is_dir():
         raise SettingsError(f"working_dir {str(working_dir)!r} is not a directory; create it first")
     return msgspec.structs.replace(settings, working_dir=working_dir)

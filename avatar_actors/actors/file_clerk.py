@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +16,9 @@ from avatar_actors.wire.facts import FileWanted
 from supervisors import Inbox
 
 _LARGEST = 32 * 1024 * 1024
+# With O_PATH it is enough that we may enter a directory; elsewhere we have to be able to list it.
+_SEARCH = os.O_PATH if sys.platform == "linux" else os.O_RDONLY
+_DIRECTORY = _SEARCH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 async def file_clerk(inbox: Inbox[ServeFile], working_dir: Path) -> None:
@@ -32,8 +37,8 @@ def fulfil(working_dir: Path, wanted: FileWanted) -> str:
     """The text that was read, or nothing after a write."""
     path = within(working_dir, wanted.path)
     if wanted.text is None:
-        return _read(path, wanted.first_line, wanted.max_lines)
-    _write(path, wanted.text)
+        return _read(working_dir, path, wanted.first_line, wanted.max_lines)
+    _write(working_dir, path, wanted.text)
     return ""
 
 
@@ -49,8 +54,8 @@ def within(working_dir: Path, name: str) -> Path:
     return path
 
 
-def _read(path: Path, first_line: int, max_lines: int | None) -> str:
-    with _open(path, os.O_RDONLY) as file:
+def _read(working_dir: Path, path: Path, first_line: int, max_lines: int | None) -> str:
+    with _open(working_dir, path, os.O_RDONLY) as file:
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:
         raise ValueError(f"{path} is larger than {_LARGEST // 2**20} MiB")
@@ -64,18 +69,18 @@ def _read(path: Path, first_line: int, max_lines: int | None) -> str:
     return "".join(lines[start : None if max_lines is None else start + max(max_lines, 0)])
 
 
-def _write(path: Path, text: str) -> None:
+def _write(working_dir: Path, path: Path, text: str) -> None:
     data = text.encode("utf-8")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _open(path, os.O_WRONLY | os.O_CREAT) as file:
+    with _open(working_dir, path, os.O_WRONLY | os.O_CREAT) as file:
         file.truncate()
         file.write(data)
 
 
-def _open(path: Path, flags: int) -> BinaryIO:
-    # NOFOLLOW: resolved a moment ago; a link that took its place meanwhile leads elsewhere.
-    # NONBLOCK: a fifo would hold up the thread for ever; on a plain file it means nothing.
-    fd = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+def _open(working_dir: Path, path: Path, flags: int) -> BinaryIO:
+    try:
+        fd = _walk(working_dir, path, flags)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise PermissionError(f"{path} is not a plain file")
@@ -83,3 +88,26 @@ def _open(path: Path, flags: int) -> BinaryIO:
     except BaseException:
         os.close(fd)
         raise
+
+
+def _walk(working_dir: Path, path: Path, flags: int) -> int:
+    """Open a resolved path from descriptor to descriptor, and follow no link on the way.
+
+    The path was free of links a moment ago; a part that another process has exchanged for a link
+    since then is an error, so no name can lead out of the working directory.
+    """
+    root = working_dir.resolve()
+    *parents, name = path.relative_to(root).parts or (".",)
+    directory = os.open(root, _DIRECTORY)
+    try:
+        for part in parents:
+            if flags & os.O_CREAT:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=directory)
+            parent, directory = directory, os.open(part, _DIRECTORY, dir_fd=directory)
+            os.close(parent)
+        # NONBLOCK: a fifo would hold up the thread for ever; on a plain file it means nothing.
+        careful = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        return os.open(name, flags | careful, 0o666, dir_fd=directory)
+    finally:
+        os.close(directory)

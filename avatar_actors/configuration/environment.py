@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec import structs
@@ -16,6 +15,7 @@ from avatar_actors.configuration.mcp_keys import Servers
 from avatar_actors.configuration.nodes import Block, Node, Scalar, Source, Spot
 from avatar_actors.configuration.table import ROOT
 from avatar_actors.providers.registry import BUILT_IN, provider_names
+from avatar_actors.settings import absolute_path
 
 Parse: TypeAlias = Callable[[str, Source], Node | None]
 Way: TypeAlias = tuple[str, ...]
@@ -33,7 +33,7 @@ OF_ALL: Final = {"AVATAR_PROVIDER": ("provider",), "AVATAR_LOG_LEVEL": ("logging
 def overlaid(root: Block, environ: Environ, parse: Parse) -> Block:
     """The configuration with what the environment says instead."""
     for variable, way in _wishes(root, environ):
-        at = Spot(Source(variable, Path.cwd()))
+        at = Spot(Source(variable, absolute_path("")))
         keys, kind = _located(ROOT, way, root, at)
         root = _put(root, keys, _node(environ[variable], kind, at, parse))
     return root

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from avatar_actors.configuration.nodes import Source, Spot, Trust
 from avatar_actors.errors import ConfigError
+from avatar_actors.settings import absolute_path
 
 LARGEST: Final = 1024 * 1024
 LOCAL_FILE: Final = ".avatar.yaml"
@@ -50,7 +51,7 @@ def _user_file(environ: Mapping[str, str]) -> Path | None:
 
 def read_text(found: Found) -> tuple[str, Source]:
     """The file's text; raises ConfigError if it cannot or must not be read."""
-    source = Source(str(found.path), found.path.absolute().parent, found.trust)
+    source = Source(str(found.path), absolute_path(found.path).parent, found.trust)
     try:
         data = _read(found, source)
     except OSError as error:

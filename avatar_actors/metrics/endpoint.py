@@ -26,8 +26,8 @@ from supervisors import Inbox
 
 _LONGEST = 16 * 1024
 _PATIENCE = 10.0
-# More scrapers than that at a time wait in the backlog.
-_MOST = 32
+# More scrapers than that at a time wait in the kernel's backlog, where they cost no descriptor.
+MOST_SCRAPERS = 32
 _ALLOWED = ("GET", "HEAD")
 
 
@@ -55,16 +55,18 @@ class Endpoint:
 
     async def serve(self, inbox: Inbox[Nothing]) -> None:
         """Answers who connects, each in a task of its own."""
-        listener = trio.SocketListener(trio.socket.from_stdlib_socket(self._listener.dup()))
+        listener = _BoundedListener(self._listener.dup(), MOST_SCRAPERS)
         inbox.ready()
-        room = trio.CapacityLimiter(_MOST)
         async with listener:
-            await trio.serve_listeners(partial(self._answer, room), [listener])
+            await trio.serve_listeners(partial(self._answer, listener.room), [listener])
 
-    async def _answer(self, room: trio.CapacityLimiter, stream: trio.SocketStream) -> None:
-        with suppress(trio.BrokenResourceError), trio.move_on_after(_PATIENCE):
-            async with room, stream:
-                await stream.send_all(await self._response(await _head(stream)))
+    async def _answer(self, room: trio.Semaphore, stream: trio.SocketStream) -> None:
+        try:
+            with suppress(trio.BrokenResourceError), trio.move_on_after(_PATIENCE):
+                async with stream:
+                    await stream.send_all(await self._response(await _head(stream)))
+        finally:
+            room.release()
 
     async def _response(self, head: bytes) -> bytes:
         question = _Question(head)
@@ -77,6 +79,27 @@ class Endpoint:
         encode, kind = choose_encoder(question.headers.get("Accept", ""))
         page = await trio.to_thread.run_sync(encode, self._registry, abandon_on_cancel=True)
         return question.replied(HTTPStatus.OK, page.decode(), kind)
+
+
+class _BoundedListener(trio.abc.Listener[trio.SocketStream]):
+    """Accepts a connection when there is room for it; who serves it gives the room back."""
+
+    def __init__(self, listener: socket.socket, most: int) -> None:
+        self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+        self.room = trio.Semaphore(most)
+
+    async def accept(self) -> trio.SocketStream:
+        """The next connection."""
+        await self.room.acquire()
+        try:
+            return await self._listener.accept()
+        except BaseException:
+            self.room.release()
+            raise
+
+    async def aclose(self) -> None:
+        """Close the listening socket."""
+        await self._listener.aclose()
 
 
 class _Question(BaseHTTPRequestHandler):

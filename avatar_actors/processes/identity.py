@@ -2,10 +2,23 @@
 
 import functools
 import os
+import re
 import uuid
 from pathlib import Path
+from typing import NamedTuple
 
 from avatar_actors.warden.process_tree import read_stat
+
+# What a kernel can have written there. Anybody may write names like these: `²` is a digit to
+# Python and no number to `int`, which refuses thousands of digits too.
+_PROCESS = re.compile(r"([0-9]{1,9})\.([0-9]{1,20})", re.ASCII)
+
+
+class ProcessName(NamedTuple):
+    """The two parts of `PID.STARTTIME`."""
+
+    pid: int
+    started: int
 
 
 def host_identity() -> str:
@@ -30,15 +43,24 @@ def is_dead_host(identity: str) -> bool:
     return world == _world() and is_dead_process(process)
 
 
+def parse_identity(identity: str) -> ProcessName | None:
+    """The parts of `PID.STARTTIME`; None for any other text."""
+    found = _PROCESS.fullmatch(identity)
+    return None if found is None else ProcessName(int(found[1]), int(found[2]))
+
+
 def is_dead_process(identity: str) -> bool:
-    """Whether `PID.STARTTIME` is gone; a zombie is. Without /proc: whether the pid is free."""
-    pid, _, started = identity.partition(".")
-    if not pid.isdigit():
+    """Whether `PID.STARTTIME` is gone; a zombie is. Without /proc: whether the pid is free.
+
+    False for any other text: nobody can have died who never was.
+    """
+    process = parse_identity(identity)
+    if process is None:
         return False
     if read_stat(os.getpid()) is None:
-        return _is_free(int(pid))
-    stat = read_stat(int(pid))
-    return stat is None or stat.is_dead or str(stat.started) != started
+        return _is_free(process.pid)
+    stat = read_stat(process.pid)
+    return stat is None or stat.is_dead or stat.started != process.started
 
 
 def _is_free(pid: int) -> bool:

@@ -20,12 +20,14 @@ from avatar_actors.processes.pipes import PipeReader, PipeWriter
 from avatar_actors.processes.sweep import kill_listed, reap, sweep_lease
 from avatar_actors.warden import LEASE_COOKIE
 from avatar_actors.warden.order import Order, encode, pack_order
-from avatar_actors.warden.process_tree import descendants, read_stat, signal_process
+from avatar_actors.warden.process_tree import descendants, kill_below, read_stat, signal_process
 
 # A keeper that is stopped or hangs gets so many seconds beyond the grace, then it is killed; its
 # tree falls to the warden, which gets as many.
 KEEPER_PATIENCE = 3.0
 WARDEN_PATIENCE = 3.0
+# For what SIGKILL has to end before that.
+KILL_SECONDS = 2.0
 # For the keeper's own way out, once it has said that all others are gone.
 FAREWELL = 1.0
 
@@ -129,6 +131,7 @@ class Lease:
         with trio.move_on_after(grace + KEEPER_PATIENCE):
             await self._control.until(self._report.is_settled)
         if not self._report.is_settled():
+            await self._kill_in_its_place()
             self._kill_keeper()
             with trio.move_on_after(WARDEN_PATIENCE):
                 await self._control.until(self._report.is_settled)
@@ -152,7 +155,7 @@ class Lease:
     async def aclose(self) -> None:
         """End the tree with the launch's `close_grace`, also when cancelled, and close all."""
         try:
-            limit = self._close_grace + KEEPER_PATIENCE + WARDEN_PATIENCE + FAREWELL
+            limit = self._close_grace + KEEPER_PATIENCE + KILL_SECONDS + WARDEN_PATIENCE + FAREWELL
             if not self._control.is_over:
                 with trio.move_on_after(limit, shield=True):
                     await self.end(self._close_grace)
@@ -194,6 +197,14 @@ class Lease:
         await trio.to_thread.run_sync(kill_listed, report.ledger)
         await trio.to_thread.run_sync(sweep_lease, self._cookie)
         return Ending(proof=Proof.SEARCH)
+
+    async def _kill_in_its_place(self) -> None:
+        """Kill all below a keeper that is stopped or hangs: its wardens may be stopped as well."""
+        if self._keeper_identity is None or is_dead_process(self._keeper_identity):
+            return
+        with trio.move_on_after(KILL_SECONDS):
+            while not kill_below(self.keeper_pid):  # noqa: ASYNC110 - nobody but the kernel knows
+                await trio.sleep(0.005)
 
     def _kill_keeper(self) -> None:
         identity = self._keeper_identity

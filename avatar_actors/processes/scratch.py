@@ -18,6 +18,7 @@ from avatar_actors.processes.owned_fd import OwnedFd
 # A directory has this sign before its name until its host has locked it.
 UNFINISHED = "."
 UNFINISHED_SECONDS = 60.0
+OTHERS = 0o077
 
 
 @contextlib.contextmanager
@@ -25,7 +26,7 @@ def open_scratch(place: Path | None = None) -> Generator[Path]:
     """A new private directory `PLACE/avatar-actors-UID/PID.STARTTIME-RANDOM`, gone afterwards.
 
     `place` is XDG_RUNTIME_DIR or the system's directory for temporary files, unless given.
-    ScratchRefused when what stands there is not safely ours.
+    ScratchRefused when what stands there is ours and open to others, or no directory.
     """
     parent = _own_parent(place)
     name = f"{process_identity(os.getpid())}-{secrets.token_hex(8)}"
@@ -45,30 +46,53 @@ def open_scratch(place: Path | None = None) -> Generator[Path]:
 
 def sweep_scratch(place: Path | None = None) -> int:
     """Remove the directories of hosts that no longer live, and say how many."""
-    parent = _own_parent(place)
-    abandoned = [path for path in parent.iterdir() if _is_abandoned(path)]
+    parents = scratch_parents(place)
+    abandoned = [path for each in parents for path in each.iterdir() if _is_abandoned(path)]
     for path in abandoned:
         shutil.rmtree(path, ignore_errors=True)
     return len(abandoned)
 
 
-def scratch_parent(place: Path | None = None) -> Path:
-    """Where this user's private directories stand, if there are any."""
-    return (place or _default_place()) / f"avatar-actors-{os.geteuid()}"
+def scratch_parents(place: Path | None = None) -> list[Path]:
+    """Where this user's private directories stand, if there are any.
+
+    One place, unless another user has taken its name: then one with a random end. ScratchRefused
+    when the usual place is ours, but open to others or no directory.
+    """
+    usual = _usual_parent(place)
+    status = _own_status(usual)
+    if status is not None and not stat.S_ISDIR(status.st_mode):
+        raise ScratchRefused(f"{usual} is not a directory: remove it")
+    if status is not None and status.st_mode & OTHERS:
+        raise ScratchRefused(f"{usual} is open to others: chmod 700 it")
+    beside = sorted(usual.parent.glob(f"{usual.name}-*"))
+    return [usual] * (status is not None) + list(filter(_is_private, beside))
 
 
 def _own_parent(place: Path | None) -> Path:
-    parent = scratch_parent(place)
+    usual = _usual_parent(place)
     with contextlib.suppress(FileExistsError):
-        parent.mkdir(mode=0o700)
-    status = parent.lstat()
-    if not stat.S_ISDIR(status.st_mode):
-        raise ScratchRefused(f"{parent} is not a directory: remove it")
-    if status.st_uid != os.geteuid():
-        raise ScratchRefused(f"{parent} belongs to user {status.st_uid}, not to us")
-    if stat.S_IMODE(status.st_mode) & 0o077:
-        raise ScratchRefused(f"{parent} is open to others: chmod 700 it")
-    return parent
+        usual.mkdir(mode=0o700)
+    for parent in scratch_parents(place):
+        return parent
+    return Path(tempfile.mkdtemp(prefix=f"{usual.name}-", dir=usual.parent))
+
+
+def _usual_parent(place: Path | None) -> Path:
+    return (place or _default_place()) / f"avatar-actors-{os.geteuid()}"
+
+
+def _own_status(path: Path) -> os.stat_result | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status if status.st_uid == os.geteuid() else None
+
+
+def _is_private(path: Path) -> bool:
+    status = _own_status(path)
+    return status is not None and stat.S_ISDIR(status.st_mode) and not status.st_mode & OTHERS
 
 
 def _default_place() -> Path:
@@ -87,7 +111,8 @@ def _is_abandoned(path: Path) -> bool:
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         age = time.time() - os.fstat(fd).st_mtime
-    except BlockingIOError:
+    except OSError:
+        # Its host lives, or this file system has no locks to tell by.
         return False
     finally:
         os.close(fd)

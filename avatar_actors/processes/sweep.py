@@ -12,8 +12,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
-from avatar_actors.processes.identity import is_dead_host, is_dead_process, process_identity
-from avatar_actors.warden import LEASE_COOKIE
+from avatar_actors.processes.identity import (
+    is_dead_host,
+    is_dead_process,
+    parse_identity,
+    process_identity,
+)
+from avatar_actors.warden import LEASE_COOKIE, WARDEN_COOKIE
 from avatar_actors.warden.process_tree import all_pids, descendants, signal_process
 
 Pids: TypeAlias = Callable[[], Iterable[int]]
@@ -31,6 +36,7 @@ def sweep_dead_hosts(among: Pids = all_pids) -> int:
 
     `among` names the processes to look at: all of them, unless somebody knows better.
     """
+    _wake_wardens(among)
     return len(_sweep(lambda cookie: is_dead_host(cookie.partition("/")[0]), among))
 
 
@@ -45,16 +51,30 @@ def sweep_lease(cookie: str) -> int:
 def kill_listed(identities: Iterable[str]) -> None:
     """Kill those processes, known by `PID.STARTTIME`, and who stands below them."""
     for identity in identities:
-        pid = int(identity.partition(".")[0])
-        below = descendants(pid)
+        process = parse_identity(identity)
+        if process is None:
+            continue
+        below = descendants(process.pid)
         with contextlib.suppress(PermissionError):
             is_same = functools.partial(_is_living, identity)
-            if signal_process(pid, signal.SIGKILL, is_same):
+            if signal_process(process.pid, signal.SIGKILL, is_same):
                 kill_listed(map(process_identity, below))
 
 
 def _is_living(identity: str, _pid: int) -> bool:
     return not is_dead_process(identity)
+
+
+def _wake_wardens(among: Pids) -> None:
+    """Wardens and keepers of dead hosts do their work by themselves, unless they are stopped."""
+    for pid in among():
+        if _serves_dead_host(pid):
+            with contextlib.suppress(PermissionError):
+                signal_process(pid, signal.SIGCONT, _serves_dead_host)
+
+
+def _serves_dead_host(pid: int) -> bool:
+    return is_dead_host(_variable(pid, WARDEN_COOKIE))
 
 
 def _sweep(is_wanted: Callable[[str], bool], among: Pids) -> set[int]:
@@ -77,11 +97,13 @@ def _newest_first(pids: Iterable[int]) -> list[int]:
 
 
 def _kill_if(pid: int, is_wanted: Callable[[str], bool]) -> bool:
-    cookie = _cookie_of(pid)
-    if cookie is None or not is_wanted(cookie):
+    cookie = _variable(pid, LEASE_COOKIE)
+    if not is_wanted(cookie):
         return False
     try:
-        return signal_process(pid, signal.SIGKILL, lambda held: _cookie_of(held) == cookie)
+        return signal_process(
+            pid, signal.SIGKILL, lambda held: _variable(held, LEASE_COOKIE) == cookie
+        )
     except PermissionError:
         return False
 
@@ -97,12 +119,13 @@ def reap(pid: int) -> bool:
         return True
 
 
-def _cookie_of(pid: int) -> str | None:
-    wanted = f"{LEASE_COOKIE}=".encode()
+def _variable(pid: int, name: str) -> str:
+    """What the process's environment says there; nothing if we cannot know."""
+    wanted = f"{name}=".encode()
     for entry in _environment(pid).split(b"\0"):
         if entry.startswith(wanted):
             return os.fsdecode(entry.removeprefix(wanted))
-    return None
+    return ""
 
 
 def _environment(pid: int) -> bytes:

@@ -8,13 +8,15 @@ import struct
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import trio
 
 from avatar_actors.processes.errors import ScratchRefused
-from avatar_actors.processes.scratch import UNFINISHED, open_scratch, scratch_parent, sweep_scratch
+from avatar_actors.processes.identity import parse_identity
+from avatar_actors.processes.scratch import open_scratch, scratch_parents, sweep_scratch
 
 SOCKET = "tree"
 # The shortest limit of a kernel, macOS's 104, without the zero at the end.
@@ -53,8 +55,7 @@ def tree_sockets() -> list[TreeSocket]:
 def sweep_short_place() -> None:
     """Remove what dead programs left where long paths make way to."""
     with contextlib.suppress(ScratchRefused, OSError):
-        if scratch_parent(SHORT_PLACE).exists():
-            sweep_scratch(SHORT_PLACE)
+        sweep_scratch(SHORT_PLACE)
 
 
 def is_our_user(peer: trio.socket.SocketType) -> bool:
@@ -73,7 +74,7 @@ def _places() -> Iterator[Path]:
     for place in map(Path, filter(None, usual)):
         with contextlib.suppress(OSError):
             real = place.resolve(strict=True)
-            if real not in seen and scratch_parent(place).is_dir():
+            if real not in seen:
                 yield place
             seen.add(real)
 
@@ -82,11 +83,11 @@ def _sockets_in(place: Path) -> Iterator[TreeSocket]:
     # What is not safely ours is nobody's whom we could watch.
     with contextlib.suppress(ScratchRefused, OSError):
         sweep_scratch(place)
-        for directory in scratch_parent(place).iterdir():
-            pid = directory.name.partition(".")[0]
+        for directory in chain.from_iterable(map(Path.iterdir, scratch_parents(place))):
+            process = parse_identity(directory.name.partition("-")[0])
             path = directory / SOCKET
-            if not directory.name.startswith(UNFINISHED) and pid.isdigit() and _is_socket(path):
-                yield TreeSocket(int(pid), path)
+            if process is not None and _is_socket(path):
+                yield TreeSocket(process.pid, path)
 
 
 def _is_socket(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """The host's side of the warden: starts the helper program and takes leases from it."""
 
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -14,10 +15,11 @@ import trio
 import avatar_actors
 from avatar_actors.processes.berth import Berth
 from avatar_actors.processes.errors import WardenLost, WardenNotStarted
+from avatar_actors.processes.identity import host_identity
 from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.line_socket import LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
-from avatar_actors.warden import LEASE_COOKIE
+from avatar_actors.warden import LEASE_COOKIE, WARDEN_COOKIE
 from avatar_actors.warden.process_tree import read_stat, signal_process
 
 # Some 60 ms on a quiet machine.
@@ -30,6 +32,7 @@ PROGRAM = (
     "import sys; sys.path.insert(0, {root!r}); "
     "from avatar_actors.warden.program import main; main()"
 )
+SHORTAGES = (errno.EMFILE, errno.ENFILE)
 KEPT_ENVIRONMENT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH", LEASE_COOKIE)
 
 
@@ -133,21 +136,31 @@ class WardenProcess:
         return stat is not None and stat.session == self.pid
 
 
+def _environment() -> dict[str, str]:
+    kept = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
+    return {**kept, WARDEN_COOKIE: host_identity()}
+
+
 async def _start(python: str) -> tuple[trio.Process, OwnedFd]:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        code = PROGRAM.format(root=ROOT)
-        command = [python, "-I", "-S", "-c", code, str(theirs.fileno()), str(os.getpid())]
-        try:
+    try:
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            code = PROGRAM.format(root=ROOT)
             process = await trio.lowlevel.open_process(
-                command,
+                [python, "-I", "-S", "-c", code, str(theirs.fileno()), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
-                env={name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ},
+                env=_environment(),
                 pass_fds=[theirs.fileno()],
             )
-        except OSError as error:
-            raise WardenNotStarted(f"{python}: {error.strerror}: pass python=") from error
-        return process, OwnedFd(ours.detach())
+            return process, OwnedFd(ours.detach())
+    except OSError as error:
+        raise WardenNotStarted(_why_not(python, error)) from error
+
+
+def _why_not(python: str, error: OSError) -> str:
+    if error.errno in SHORTAGES:
+        return f"the warden could not be started: {error.strerror}: raise ulimit -n"
+    return f"{python}: {error.strerror}: pass python="

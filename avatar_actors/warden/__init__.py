@@ -8,5 +8,7 @@ leave its keeper's tree, and the death of any one of them is made good by the on
 """
 
 LEASE_COOKIE = "AVATAR_LEASE"
+# In the environment of anchor, server and keepers: the host they serve. No agent inherits it.
+WARDEN_COOKIE = "AVATAR_WARDEN"
 
-__all__ = ["LEASE_COOKIE"]
+__all__ = ["LEASE_COOKIE", "WARDEN_COOKIE"]

@@ -16,7 +16,12 @@ from collections.abc import Sequence
 from avatar_actors.warden.agent_start import AgentNotStarted, start_agent
 from avatar_actors.warden.kernel import adopt_orphans, hear_of_parents_death, rename_process
 from avatar_actors.warden.order import Order, unpack_order
-from avatar_actors.warden.process_tree import descendants, read_stat, signal_below
+from avatar_actors.warden.process_tree import (
+    descendants,
+    kill_stopped_parents,
+    read_stat,
+    signal_below,
+)
 from avatar_actors.warden.watch import Host, Watch
 
 # After so many seconds of SIGKILL the host is told who does not go: another user's, or in D state.
@@ -104,6 +109,8 @@ class Keeper:
             if self._watch.wait(pause):
                 self._listen()
         say(self._control, f"gone {self._reaped}")
+        if self._watch.host_died():
+            kill_stopped_parents()
 
     def _reap(self) -> bool:
         while True:

@@ -5,6 +5,7 @@
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator
 
 from avatar_actors.warden.kernel import open_pidfd
@@ -32,6 +33,11 @@ class ProcessStat:
     def is_dead(self) -> bool:
         """Whether it is a zombie, or on its way out of the table."""
         return self.state in "ZX"
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a signal or a tracer holds it: it does nothing until somebody lets it go on."""
+        return self.state in "Tt"
 
 
 def read_stat(pid: int) -> ProcessStat | None:
@@ -88,6 +94,33 @@ def signal_below(root: int, pids: Iterable[int], number: int) -> list[int]:
         except PermissionError:
             denied.append(pid)
     return denied
+
+
+def kill_below(root: int) -> bool:
+    """SIGKILL everybody below `root`; True when nobody there was alive any more."""
+    pids = descendants(root)
+    stats = [stat for stat in map(read_stat, pids) if stat is not None]
+    signal_below(root, pids, signal.SIGKILL)
+    return all(stat.is_dead for stat in stats)
+
+
+def kill_stopped_child(pid: int, session: int) -> None:
+    """Kill our child if it belongs to that session and is stopped. What it kept falls to us."""
+    stat = read_stat(pid)
+    if stat is not None and stat.is_stopped and stat.session == session:
+        os.kill(pid, signal.SIGKILL)
+
+
+def kill_stopped_parents() -> None:
+    """Kill who stands above us in our session, as far as they are stopped."""
+    while True:
+        parent = os.getppid()
+        stat = read_stat(parent)
+        if stat is None or not stat.is_stopped or stat.session != os.getsid(0):
+            return
+        signal_process(parent, signal.SIGKILL, lambda pid: pid == os.getppid())
+        while os.getppid() == parent:
+            time.sleep(0.001)
 
 
 def all_pids() -> Iterator[int]:

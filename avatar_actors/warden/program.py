@@ -16,13 +16,22 @@ import time
 from avatar_actors.warden.agent_start import DEAF_TO
 from avatar_actors.warden.keeper import STUCK_AFTER, keep, pid_list, say
 from avatar_actors.warden.kernel import adopt_orphans, hear_of_parents_death, rename_process
-from avatar_actors.warden.process_tree import children, descendants, read_stat, signal_below
+from avatar_actors.warden.process_tree import (
+    children,
+    descendants,
+    kill_stopped_child,
+    kill_stopped_parents,
+    read_stat,
+    signal_below,
+)
 from avatar_actors.warden.watch import Host, Watch
 
 FDS_OF_A_LEASE = 4
 CRASHED = 70
 # A server that cannot be forked, or dies at once, is not tried again without pause.
 SERVER_PAUSE = 0.05
+# How often to look for processes of ours that are stopped, once the host is dead.
+STOPPED_CHECK_SECONDS = 0.5
 
 
 def main() -> None:
@@ -83,11 +92,17 @@ class Warden:
             if self._watch.host_died():
                 self._open = False
             if not self._reap() and not self._open:
-                return
-            pauses = (self._keep_pair(), self._clear_strays(time.monotonic()))
+                break
+            pauses = (
+                self._keep_pair(),
+                self._clear_strays(time.monotonic()),
+                self._kill_stopped(),
+            )
             pause = min((each for each in pauses if each is not None), default=None)
             if self._watch.wait(pause) and self._open:
                 self._serve()
+        if self._watch.host_died():
+            kill_stopped_parents()
 
     def _reap(self) -> bool:
         while True:
@@ -175,6 +190,14 @@ class Warden:
             return 0.005
         self._conclude(f"stuck {pid_list(everybody)} {pid_list(denied)}")
         return 1.0
+
+    def _kill_stopped(self) -> float | None:
+        """A server or keeper that is stopped would stay for ever once the host is dead."""
+        if not self._watch.host_died():
+            return None
+        for pid in children(os.getpid()):
+            kill_stopped_child(pid, self._session)
+        return STOPPED_CHECK_SECONDS
 
     def _conclude(self, line: str) -> None:
         for control in self._lost:

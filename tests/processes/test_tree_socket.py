@@ -14,7 +14,6 @@ import pytest
 
 from avatar_actors import observable_programs
 from avatar_actors.processes import listening_for_watchers, open_scratch, tree_sockets
-from avatar_actors.processes.scratch import scratch_parent
 from avatar_actors.processes.tree_socket import LONGEST
 
 HOST = """
@@ -78,13 +77,13 @@ def test_the_socket_of_a_killed_program_is_not_listed_and_swept(place: Path) -> 
 def test_what_is_no_socket_of_a_living_program_is_not_listed(place: Path) -> None:
     with open_scratch(place) as scratch:
         (scratch / "tree").write_text("a file")
-        (scratch_parent(place) / "no-number").mkdir()
-        (scratch_parent(place) / "file").touch()
+        (scratch.parent / "no-number").mkdir()
+        (scratch.parent / "file").touch()
         assert not [path for path in paths() if path.is_relative_to(place)]
 
 
 def test_a_place_that_others_can_reach_is_left_out(place: Path) -> None:
     with open_scratch(place) as scratch, listening_for_watchers(scratch):
         assert [path for path in paths() if path.is_relative_to(place)]
-        scratch_parent(place).chmod(0o755)
+        scratch.parent.chmod(0o755)
         assert not [path for path in paths() if path.is_relative_to(place)]
