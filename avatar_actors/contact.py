@@ -24,7 +24,9 @@ class Contact:
     @property
     def is_down(self) -> bool:
         """Whether the avatar has stopped or given up."""
-        return self.actors.supervisor.phase in {Phase.STOPPED, Phase.GONE}
+        # Not `in {…}`: an enum's hash is a call, and this is asked of all avatars at each start.
+        phase = self.actors.supervisor.phase
+        return phase is Phase.STOPPED or phase is Phase.GONE
 
     async def wait(self) -> None:
         """Until it has stopped; AvatarDown with the reason if it gave up."""

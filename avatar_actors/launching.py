@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import uuid
-from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
 
 import trio
 from msgspec import Struct
@@ -18,6 +18,7 @@ from avatar_actors.processes import Launch
 from avatar_actors.providers.provider import RECONNECTS, LaunchPlan, Place, Provider, Remote
 from avatar_actors.redaction import Redactor
 from avatar_actors.resume_messages import ResumeWish
+from avatar_actors.secret_values import of_environment, of_headers, of_url
 from avatar_actors.sessions.listing import SessionListing, SessionSearch
 from avatar_actors.settings import AvatarSettings, Restarts
 from avatar_actors.types import Continuity
@@ -28,7 +29,6 @@ _HARMLESS = (
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TZ", "TMPDIR",
     "XDG_*", "SSL_CERT_*", "NODE_EXTRA_CA_CERTS", "*_proxy", "*_PROXY", "LD_LIBRARY_PATH",
 )  # fmt: skip
-_SECRET = ("*KEY*", "*TOKEN*", "*SECRET*", "*PASSWORD*", "*CREDENTIAL*", "*AUTH*")
 
 
 class Launcher(Struct, frozen=True):
@@ -81,13 +81,12 @@ class Launcher(Struct, frozen=True):
     def redactor(self) -> Redactor:
         """Hides the values that must never be shown."""
         settings = self.settings
-        env = {**self._passed(), **settings.env}
-        values = [value for name, value in env.items() if _is_like(name.upper(), _SECRET)]
+        values = [*of_environment({**self._passed(), **settings.env})]
         remote = self.remote()
         if remote is not None:
-            values += _of_headers(remote.headers) + _of_url(remote.url)
+            values += (*of_headers(remote.headers), *of_url(remote.url))
         for server in settings.mcp_servers:
-            values += [*server.env.values(), *_of_headers(server.headers), *_of_url(server.url)]
+            values += (*server.env.values(), *of_headers(server.headers), *of_url(server.url))
         return Redactor(values)
 
     def _plan(self, wish: ResumeWish) -> LaunchPlan:
@@ -108,8 +107,8 @@ class Launcher(Struct, frozen=True):
 
 def passed_to(provider: Provider) -> dict[str, str]:
     """What of our environment an agent of this provider gets."""
-    patterns = (*_HARMLESS, *provider.passes)
-    return {name: value for name, value in os.environ.items() if _is_like(name, patterns)}
+    is_passed = _any_of((*_HARMLESS, *provider.passes)).match
+    return {name: value for name, value in os.environ.items() if is_passed(name)}
 
 
 def remote_of(provider: Provider, settings: AvatarSettings) -> Remote | None:
@@ -138,15 +137,6 @@ def _write_files(directory: Path, files: dict[str, str]) -> None:
         path.write_text(text, "utf-8")
 
 
-def _is_like(name: str, patterns: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _of_headers(headers: Mapping[str, str]) -> list[str]:
-    # Of `Bearer KEY` the key alone is as secret.
-    return [part for value in headers.values() for part in (value, value.rpartition(" ")[2])]
-
-
-def _of_url(url: str) -> list[str]:
-    parts = urlsplit(url)
-    return [parts.password or "", *(value for _, value in parse_qsl(parts.query))]
+@cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, patterns)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Generator
+from collections.abc import Generator, Set
 from contextlib import contextmanager
 
 from avatar_actors.log_lines import LOGGERS
@@ -20,36 +20,53 @@ for _name in _OURS:
 
 
 class SecretsFilter(logging.Filter):
-    """Lets every record pass, changing only those that show a secret. For any thread."""
+    """Lets every record pass, changing only those that show a secret. For any thread.
+
+    Filters are called outside of what `logging` guards, so nothing is raised here: a record that
+    cannot be looked at goes out without its words.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._of_avatars: dict[str, Redactor] = {}
-        self._all = Redactor()
+        self.known = Redactor()
 
-    def learn(self, avatar: str, redactor: Redactor, present: Collection[str]) -> None:
+    def learn(self, avatar: str, redactor: Redactor, present: Set[str]) -> None:
         """One more avatar's secrets; those of avatars that are not present any more go."""
-        stay = {name: each for name, each in self._of_avatars.items() if name in present}
-        self._of_avatars = {**stay, avatar: redactor}
-        together = Redactor()
-        for each in self._of_avatars.values():
-            together = together.with_those_of(each)
-        self._all = together
+        self.known.learn(redactor)
+        for name in self._of_avatars.keys() - (present - {avatar}):
+            self.known.forget(self._of_avatars.pop(name))
+        self._of_avatars[avatar] = redactor
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Hide what must not be shown, in the message, the traceback and the stack."""
-        hide = self._all.hide
+        try:
+            self._hide_in(record)
+        except Exception as error:  # noqa: BLE001 - foreign code: arguments and their str()
+            _empty(record, error)
+        return True
+
+    def _hide_in(self, record: logging.LogRecord) -> None:
+        hide = self.known.hide
         message = record.getMessage()
-        if hide(message) != message:
-            record.msg, record.args = hide(message), None
+        shown = hide(message)
+        if shown != message:
+            record.msg, record.args = shown, None
         if record.exc_info and record.exc_info[0] is not None:
             traceback = record.exc_text or _TRACEBACKS.formatException(record.exc_info)
-            if hide(traceback) != traceback:
+            shown = hide(traceback)
+            if shown != traceback:
                 # A handler would print the error itself, or what is around it.
-                record.exc_info, record.exc_text = None, hide(traceback)
+                record.exc_info, record.exc_text = None, shown
         if record.stack_info:
             record.stack_info = hide(record.stack_info)
-        return True
+
+
+def _empty(record: logging.LogRecord, error: Exception) -> None:
+    """It may show a secret: all that is left of it is where it came from."""
+    where = f"{record.pathname}:{record.lineno}"
+    record.msg = f"a log record of {where} could not be checked: {type(error).__name__}"
+    record.args = record.exc_info = record.exc_text = record.stack_info = None
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import AsyncGenerator, Collection, Generator
+from collections.abc import AsyncGenerator, Generator, Set
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -51,7 +51,7 @@ class Observers:
         """Where the tree can be watched, if it can."""
         return Path(self._watchers.getsockname()) if self._watchers is not None else None
 
-    def meet(self, wanted: Wanted, present: Collection[str]) -> None:
+    def meet(self, wanted: Wanted, present: Set[str]) -> None:
         """An avatar is about to start: what is secret of it, the log must not show."""
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         self.secrets.learn(wanted.name, launcher.redactor(), present)

@@ -86,7 +86,7 @@ class Runtime:
         self._scratch, self._observers = scratch, observers
         self._numbers = itertools.count(1)
         self._starting: set[str] = set()
-        self._avatars: list[Avatar] = []
+        self._avatars: dict[str, Avatar] = {}
 
     async def start(
         self,
@@ -111,10 +111,12 @@ class Runtime:
         )
         if wanted.settings.output_schema is not None:
             check_schema(wanted.settings.output_schema)
-        if wanted.name in {*self._starting, *(avatar.name for avatar in self.avatars())}:
+        self._avatars = {avatar.name: avatar for avatar in self.avatars()}
+        present = {*self._starting, *self._avatars}
+        if wanted.name in present:
             raise SettingsError(f"an avatar {wanted.name!r} is up already; choose another name")
         self._starting.add(wanted.name)
-        self._observers.meet(wanted, {*self._starting, *(each.name for each in self.avatars())})
+        self._observers.meet(wanted, present)
         try:
             return await self._start(wanted)
         finally:
@@ -125,12 +127,12 @@ class Runtime:
         actors = await start_avatar(avatars, wanted, self._posts.warden, self._posts.herald)
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         avatar = Avatar(wanted.name, wanted.settings, actors, avatars, launcher)
-        self._avatars = [*self.avatars(), avatar]
+        self._avatars[wanted.name] = avatar
         return avatar
 
     def avatars(self) -> list[Avatar]:
         """Those that are up."""
-        return [avatar for avatar in self._avatars if not avatar.is_down]
+        return [avatar for avatar in self._avatars.values() if not avatar.is_down]
 
     async def spent(self) -> Usage:
         """What all its avatars have used, also those that are gone."""

@@ -3,21 +3,26 @@
 `python -m bench.scale`. Every avatar has an embedded agent that writes one piece of text every 20
 ms, with its number and the monotonic time of the writing. Memory is what only the host has (USS),
 after all have started, divided by their number; the agents' own is not counted.
+
+The part `secrets` starts avatars one after the other, each with three odd secrets of its own. CPU
+is the host's for one start, without what those that are up take meanwhile for nothing.
 """
 
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 import trio
 
 from avatar_actors import Avatar, Outcome, Runtime, TextEvent, open_runtime
 from bench.agents.embedded import environment, home, script
-from bench.agents.figure import AtMost, Bound, Figure, NoneAtAll, percentile
+from bench.agents.figure import AtMost, Bound, Figure, NoneAtAll, RatioAtMost, percentile
 from bench.agents.host_memory import own_bytes
 from bench.agents.program import Part, Say, main
 from bench.contest import Scale
+from bench.measure import Spread
 
 EVERY = 0.02
 WAVE = 8
@@ -152,7 +157,53 @@ async def _stream(avatar: Avatar, size: Size, found: Found) -> None:
     listener.finish(size.chunks)
 
 
-PARTS = [Part("stream", "200 avatars, each with 50 pieces of text a second for 20 s", _scale)]
+SECRETS = {
+    "DB_PASSWORD": 'pass"word\\{n}-\N{GRINNING FACE}',
+    "GITHUB_TOKEN": "it's \\\\{n}\"-\N{PARTY POPPER}",
+    "API_KEY": '{{"key": "\\n{n}-\N{ROCKET}"}}',
+}
+CROWDS = {Scale.FULL: 300, Scale.QUICK: 30}
+# The first one imports, and single starts differ: as many from the third on as at the end.
+FIRST, SOME = 2, 11
+IDLE = 3.0
+
+
+def _secrets(scale: Scale, say: Say) -> Iterator[Figure]:
+    third, last = trio.run(_start_with_secrets, CROWDS[scale], say)
+    yield Figure(bench="scale.start_third", value=third * 1e3, unit="ms", n=SOME)
+    yield Figure(
+        bench="scale.start_last",
+        value=last * 1e3,
+        unit="ms",
+        n=SOME,
+        against="third",
+        ratio=Spread.of([last / third]),
+        bound=RatioAtMost(1.3),
+    )
+
+
+async def _start_with_secrets(count: int, say: Say) -> tuple[float, float]:
+    starts: list[tuple[float, float]] = []
+    with home() as path, trio.fail_after(PATIENCE):
+        async with open_runtime() as runtime:
+            for n in range(count):
+                own = {name: secret.format(n=n) for name, secret in SECRETS.items()}
+                cpu, wall = time.process_time(), time.perf_counter()
+                env = {**environment(path), **own}
+                await runtime.start("embedded", env=env, working_dir=path)
+                starts.append((time.process_time() - cpu, time.perf_counter() - wall))
+                say(f"{n + 1} of {count} have started")
+            cpu = time.process_time()
+            await trio.sleep(IDLE)
+            idle = (time.process_time() - cpu) / IDLE
+    third = median(cpu for cpu, _ in starts[FIRST : FIRST + SOME])
+    return third, median(cpu - idle * wall for cpu, wall in starts[-SOME:])
+
+
+PARTS = [
+    Part("stream", "200 avatars, each with 50 pieces of text a second for 20 s", _scale),
+    Part("secrets", "300 avatars with three secrets of their own: CPU of a start", _secrets),
+]
 
 if __name__ == "__main__":
     main("bench.scale", "Many avatars in one runtime.", PARTS)

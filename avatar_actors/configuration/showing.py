@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import fnmatch
 import math
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from avatar_actors.configuration.environment import OF_ALL, OF_PROVIDER, PREFIX
 from avatar_actors.configuration.filling import Environ
-from avatar_actors.redaction import Redactor
+from avatar_actors.redaction import MARK, Redactor
+from avatar_actors.secret_values import is_secret_name, of_environment, of_headers, of_url
 from avatar_actors.wire.json_values import is_array, is_object
 
-MARK: Final = "[secret]"
-# How variables and flags are called that hold something secret.
-SECRET: Final = ("*key*", "*token*", "*secret*", "*password*", "*credential*", "*auth*")
 # Of these the names are shown and no value.
 HIDDEN: Final = ("env", "headers")
 
@@ -25,8 +21,7 @@ HIDDEN: Final = ("env", "headers")
 def shown_values(values: object, environ: Environ) -> object:
     """As JSON, without secrets: known by where they stand, and hidden wherever else they are."""
     plain = _finite(values)
-    of_environment = [value for name, value in environ.items() if _is_secret(name)]
-    return _shown(plain, Redactor([*_secrets(plain), *of_environment]))
+    return _shown(plain, Redactor([*_secrets(plain), *of_environment(environ)]))
 
 
 def from_environment(environ: Environ) -> list[str]:
@@ -45,10 +40,6 @@ def _finite(value: object) -> object:
     return {k: _finite(v) for k, v in builtin.items()} if is_object(builtin) else builtin
 
 
-def _is_secret(name: str) -> bool:
-    return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in SECRET)
-
-
 def _secrets(value: object) -> Iterator[str]:
     if is_array(value):
         for each in value:
@@ -56,12 +47,9 @@ def _secrets(value: object) -> Iterator[str]:
     elif is_object(value):
         for name, each in value.items():
             if name in HIDDEN and is_object(each):
-                # Of `Bearer KEY` the key alone is as secret.
-                for text in map(str, each.values()):
-                    yield from (text, text.rpartition(" ")[2])
+                yield from of_headers({key: str(text) for key, text in each.items()})
             elif name == "url":
-                parts = urlsplit(str(each))
-                yield from (parts.password or "", *(text for _, text in parse_qsl(parts.query)))
+                yield from of_url(str(each))
             else:
                 yield from _secrets(each)
 
@@ -96,5 +84,5 @@ def _arguments(words: list[object]) -> Iterator[object]:
         if is_next:
             yield MARK
         else:
-            yield f"{flag}={MARK}" if equals and _is_secret(flag) else word
-        is_next = flag.startswith("-") and not equals and _is_secret(flag)
+            yield f"{flag}={MARK}" if equals and is_secret_name(flag) else word
+        is_next = flag.startswith("-") and not equals and is_secret_name(flag)

@@ -41,9 +41,13 @@ def test_one_is_hidden_also_as_json_and_repr_have_it(secret: str) -> None:
         assert redactor.hide(f"<{shown}>").replace('"', "").replace("'", "") == "<[secret]>"
 
 
-def test_two_redactors_together_hide_what_both_do() -> None:
-    both = Redactor(["one-secret"]).with_those_of(Redactor(["two-secret"]))
-    assert both.hide("one-secret two-secret three") == "[secret] [secret] three"
+def test_one_that_learns_from_others_hides_what_any_of_them_still_does() -> None:
+    every, one = Redactor(), Redactor(["one-secret", "shared-secret"])
+    for each in (one, Redactor(["two-secret", "shared-secret"])):
+        every.learn(each)
+    assert every.hide("one-secret two-secret") == "[secret] [secret]"
+    every.forget(one)
+    assert every.hide("one-secret two-secret shared-secret") == "one-secret [secret] [secret]"
 
 
 @pytest.mark.parametrize(
