@@ -89,7 +89,12 @@ class AvatarEngine(EventEmitter):
         self._tenancy.wait_sync(self._reception.start())
 
     async def stop(self) -> None:
-        """Stop the avatar: its turns end as cancelled, nothing is left. Twice is once."""
+        """Stop the avatar: its turns end as cancelled, nothing is left. Twice is once.
+
+        In the child of a fork, the parent's avatar is left alone.
+        """
+        if self._tenancy.is_of_a_parent:
+            return
         errand = self._tenancy.leave()
         if errand is not None:
             with suppress(AvatarDown):  # the host has stopped the runtime first
@@ -100,6 +105,8 @@ class AvatarEngine(EventEmitter):
 
     def stop_sync(self) -> None:
         """The same, holding this thread."""
+        if self._tenancy.is_of_a_parent:
+            return
         errand = self._tenancy.leave()
         if errand is not None:
             with suppress(AvatarDown):

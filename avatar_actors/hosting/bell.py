@@ -9,17 +9,23 @@ from contextlib import suppress
 import sniffio
 import trio
 
+from avatar_actors.hosting.forking import forks_so_far, refuse_a_parents
+
 # How long a cancelled waiter stays for the clean-up that it has asked for. The runtime's own
 # deadlines are shorter; this one is for a runtime that hangs.
 _PATIENCE = 60.0
 
 
 class Bell:
-    """One event that crosses threads. Whoever comes late hears it too."""
+    """One event that crosses threads. Whoever comes late hears it too.
 
-    __slots__ = ("_listeners", "_lock", "is_rung")
+    One that a forked child has of its parent and that is not rung never will be: AvatarDown.
+    """
+
+    __slots__ = ("_listeners", "_lock", "_made_after", "is_rung")
 
     def __init__(self) -> None:
+        self._made_after = forks_so_far()
         self.is_rung: bool = False
         self._lock = threading.Lock()
         self._listeners: list[Callable[[], object]] = []
@@ -34,6 +40,8 @@ class Bell:
 
     def when_rung(self, listener: Callable[[], object]) -> None:
         """Call this then, in the thread that rings; or now, if it was rung."""
+        if not self.is_rung:
+            refuse_a_parents(self._made_after)
         with self._lock:
             if not self.is_rung:
                 self._listeners.append(listener)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
 from avatar_actors.hosting.delivery import Dispatcher
 from avatar_actors.hosting.errand import Errand, ErrandCancelled
+from avatar_actors.hosting.host_errors import report
 from avatar_actors.hosting.workers import WORKERS
 from avatar_actors.response import BridgeResponse
 from avatar_actors.types import Outcome
-
-log = logging.getLogger("avatar_actors.handlers")
 
 Callback: TypeAlias = Callable[[BridgeResponse], object]
 
@@ -45,8 +43,8 @@ class ChatHandle:
         def tell() -> None:
             try:
                 dispatch(lambda: _tell(callback, self._errand))
-            except Exception:  # the border to the host's code: its loop is closed, its window gone
-                log.exception("the dispatcher failed; the callback is not called")
+            except BaseException as error:  # noqa: BLE001 - the host's loop is closed, its window gone
+                report(error, "the dispatcher failed; the callback is not called")
 
         self._errand.done.when_rung(tell)
 
@@ -68,8 +66,8 @@ def response_of(errand: Errand[BridgeResponse]) -> BridgeResponse:
 def _tell(callback: Callback, errand: Errand[BridgeResponse]) -> None:
     try:
         callback(_in_any_case(errand))
-    except Exception:  # the border to the host's code
-        log.exception("a callback of chat_async failed")
+    except BaseException as error:  # noqa: BLE001 - the border to the host's code
+        report(error, "a callback of chat_async failed")
 
 
 def _in_any_case(errand: Errand[BridgeResponse]) -> BridgeResponse:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextvars
 import inspect
-import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from avatar_actors.events import AvatarEvent
 from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.host_errors import is_end_of_task, report
 from avatar_actors.hosting.workers import WORKERS
 from avatar_actors.subscription import EventStream
-
-log = logging.getLogger("avatar_actors.handlers")
 
 Dispatcher: TypeAlias = Callable[[Callable[[], None]], object]
 """Calls what it is given soon, in the host's own thread: `loop.call_soon_threadsafe`, or the GUI's
@@ -57,6 +56,8 @@ class Delivery:
         self._place = place
         self._lock = threading.Lock()
         self._waiting = EventStream(kinds=(kind,))
+        # Taken from `_waiting`, and not handed out yet.
+        self._taken: deque[AvatarEvent] = deque()
         self._is_busy = False
         self._rest: list[Bell] = []
 
@@ -98,41 +99,50 @@ class Delivery:
             bell.ring()
         return bell
 
-    def take(self) -> list[AvatarEvent]:
+    def take(self) -> deque[AvatarEvent]:
         """Some of the events that wait; none: the delivery is at rest."""
+        if self._taken and not self.is_closed:  # left over when an exception went to the host
+            return self._taken
         with self._lock:
-            events = [] if self.is_closed else self._waiting.take_nowait(_BATCH)
+            self._taken = deque(() if self.is_closed else self._waiting.take_nowait(_BATCH))
+            events = self._taken
             self._is_busy = bool(events)
             resting, self._rest = ([], self._rest) if events else (self._rest, [])
         for bell in resting:
             bell.ring()
         return events
 
-    def hand_out(self, until: float = float("inf")) -> bool:
-        """Call the handler for what is there; False if the time was over before the end."""
-        before = CURRENT.set(self)
+    def hand_out(self, until: float = float("inf")) -> None:
+        """Call the handler for what is there; what is left at the end of the time comes later."""
+        before, is_done = CURRENT.set(self), False
         try:
             while events := self.take():
-                for event in events:
-                    self._call(event)
+                while events:
+                    self._call(events.popleft())
                 if time.monotonic() > until:
-                    return False
-            return True
+                    return
+            is_done = True
         finally:
             CURRENT.reset(before)
+            if not is_done:
+                self._place.run(self)
 
     async def hand_out_async(self, breathe: Callable[[], Awaitable[object]]) -> None:
         """The same for a coroutine function, in a task of its loop, which may breathe between."""
         CURRENT.set(self)
         try:
             while events := self.take():
-                for event in events:
-                    await self._finish(self._call(event))
+                while events:
+                    await self._finish(self._call(events.popleft()))
                 await breathe()
-        finally:
-            if self._is_busy:  # its task was ended from outside: nobody would take this up again
+        except BaseException as error:
+            if is_end_of_task(error):  # nobody would take this up again
                 self.close()
                 self.take()
+                return
+            if self.take():
+                self._place.run(self)
+            raise
 
     def _begins(self) -> bool:
         if self._is_busy or self.is_closed or self._waiting.is_empty:
@@ -145,16 +155,18 @@ class Delivery:
             return None
         try:
             return self.handler(event)
-        except Exception:  # the border to the host's code
-            log.exception("a handler of %s failed", type(event).__name__)
+        except BaseException as error:  # noqa: BLE001 - the border to the host's code
+            report(error, f"a handler of {type(event).__name__} failed")
             return None
 
     async def _finish(self, result: Any) -> None:
         try:
             if inspect.isawaitable(result):
                 await result
-        except Exception:  # the border to the host's code
-            log.exception("a handler of %s failed", self.kind.__name__)
+        except BaseException as error:  # the border to the host's code
+            if is_end_of_task(error):
+                raise
+            report(error, f"a handler of {self.kind.__name__} failed")
 
 
 class InThreads:
@@ -180,9 +192,9 @@ class ByDispatcher:
         """By the dispatcher."""
         try:
             is_refused = self._dispatch(lambda: self._slice(delivery)) is False
-        except Exception:  # the border to the host's code: its loop is closed, its window gone
-            log.exception("the dispatcher failed; the handler is called no more")
+        except BaseException as error:  # noqa: BLE001 - the host's loop is closed, its window gone
             is_refused = True
+            report(error, "the dispatcher failed; the handler is called no more")
         if is_refused:
             delivery.close()
             delivery.take()
@@ -193,5 +205,4 @@ class ByDispatcher:
 
     def _slice(self, delivery: Delivery) -> None:
         self._thread = threading.get_ident()
-        if not delivery.hand_out(time.monotonic() + _SLICE):
-            self.run(delivery)
+        delivery.hand_out(time.monotonic() + _SLICE)

@@ -10,7 +10,8 @@ from typing import Generic, NoReturn, TypeVar, cast
 import trio
 
 from avatar_actors.errors import AvatarDown
-from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.bell import Bell, rung
+from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent
 
 T = TypeVar("T")
 
@@ -31,6 +32,7 @@ class Errand(Generic[T]):
         self.error: BaseException | None = None
         self._token: trio.lowlevel.TrioToken | None = None
         self._is_unwanted = False
+        self._made_after = forks_so_far()
 
     def post(self, token: trio.lowlevel.TrioToken, nursery: trio.Nursery) -> None:
         """Have it run there; any thread may call this."""
@@ -54,11 +56,18 @@ class Errand(Generic[T]):
 
     def cancel(self) -> None:
         """Cancel the work, if it still runs; it then ends in its own time."""
+        if is_of_a_parent(self._made_after):
+            return
         self._is_unwanted = True
         token = self._token
         if token is not None and not self.done.is_rung:
             with suppress(trio.RunFinishedError):
                 token.run_sync_soon(self._scope.cancel)
+
+    @property
+    def over(self) -> Bell:
+        """Rings at its end; at once for a parent's, in the child of a fork."""
+        return rung() if is_of_a_parent(self._made_after) else self.done
 
     def result(self) -> T:
         """Its result, or its error raised; only once it is done."""

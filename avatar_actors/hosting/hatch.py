@@ -33,8 +33,8 @@ class Hatch(Generic[T]):
                     self._batch = batch
                     filled = self._filled
                     break
-                self._emptied = trio.Event()
-            await self._emptied.wait()
+                emptied = self._emptied = trio.Event()
+            await emptied.wait()
         filled.ring()
 
     def end(self) -> None:

@@ -39,12 +39,12 @@ class HostStream(Generic[T, R]):
     def close(self) -> None:
         """End it from a thread, and wait for its end."""
         self._errand.cancel()
-        self._errand.done.hear_sync()
+        self._errand.over.hear_sync()
 
     async def aclose(self) -> None:
         """The same from a task."""
         self._errand.cancel()
-        await self._errand.done.hear()
+        await self._errand.over.hear()
 
     def __aiter__(self) -> HostStream[T, R]:
         return self
@@ -91,7 +91,7 @@ class HostStream(Generic[T, R]):
         traceback: TracebackType | None,
     ) -> None:
         self._errand.cancel()
-        await self._errand.done.hear_out()
+        await self._errand.over.hear_out()
 
     def __enter__(self) -> HostStream[T, R]:
         return self

@@ -6,6 +6,7 @@ import threading
 from typing import Protocol
 
 from avatar_actors.host_settings import RuntimeOptions
+from avatar_actors.hosting.forking import after_fork
 from avatar_actors.hosting.runtime_thread import RuntimeThread
 
 
@@ -25,6 +26,10 @@ class Shared:
     """One thread for all engines of the process that want no other, while there is one of them."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, in the child of a fork: the thread is the parent's."""
         self._lock = threading.Lock()
         self._thread: RuntimeThread | None = None
         self._stays = 0
@@ -80,3 +85,4 @@ class Private:
 
 
 SHARED = Shared()
+after_fork(SHARED.forget)

@@ -16,6 +16,7 @@ from avatar_actors.errors import AvatarDown
 from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.errand import Errand
+from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent, refuse_a_parents
 from avatar_actors.runtime import Runtime, open_runtime
 from supervisors import TreeNode
 
@@ -52,10 +53,12 @@ class RuntimeThread:
         self._inside: Inside | None = None
         self._stopping: trio.Event | None = None
         self._is_stopped = False
+        self._made_after = forks_so_far()
         self._crash: BaseException | None = None
 
     def send(self, work: Callable[[Inside], Awaitable[T]]) -> Errand[T]:
         """Have this done in the runtime's thread; any thread may call it."""
+        refuse_a_parents(self._made_after)
         errand = Errand(partial(self._work, work))
         self._begin()
         errand.home = self._thread
@@ -83,6 +86,11 @@ class RuntimeThread:
         """Whether it takes no more errands."""
         return self._is_stopped or self.down.is_rung
 
+    @property
+    def is_of_a_parent(self) -> bool:
+        """Whether this process was forked from the one that has made it."""
+        return is_of_a_parent(self._made_after)
+
     def start_sync(self) -> RuntimeThread:
         """Begin now, and raise what is wrong with the options."""
         self.send(_nothing).wait_sync()
@@ -90,6 +98,8 @@ class RuntimeThread:
 
     def stop_nowait(self) -> None:
         """Begin to stop: turns end as cancelled, avatars stop. `down` rings at the end."""
+        if self.is_of_a_parent:
+            return
         with self._lock:
             self._is_stopped = True
             if self._thread is None:
@@ -97,7 +107,12 @@ class RuntimeThread:
         self._up.when_rung(self._stop)
 
     def stop_sync(self, timeout: float | None = None) -> bool:
-        """Stop, and wait until nothing is left; False if that took too long."""
+        """Stop, and wait until nothing is left; False if that took too long.
+
+        In the child of a fork there is nothing to stop of what the parent has.
+        """
+        if self.is_of_a_parent:
+            return True
         self.stop_nowait()
         if not self.down.hear_sync(timeout):
             return False
@@ -107,6 +122,8 @@ class RuntimeThread:
 
     async def stop(self) -> None:
         """The same in a task of trio or asyncio."""
+        if self.is_of_a_parent:
+            return
         self.stop_nowait()
         await self.down.hear()
 

@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import Final, Protocol
@@ -16,6 +16,7 @@ import trio
 
 from avatar_actors.errors import SettingsError
 from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.forking import after_fork
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 # A program that was killed by signal n exits with this and n, as a shell would say it.
@@ -60,6 +61,7 @@ class _Shutdown:
     def __init__(self, engines: Sequence[Stoppable], deadline: float) -> None:
         self._engines, self._deadline = engines, deadline
         self._is_over = self._is_told = False
+        self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
         self._ear, self._mouth = socket.socketpair()
         self._mouth.setblocking(False)
         # Made before any signal: in a handler no thread can be started without fear.
@@ -71,7 +73,19 @@ class _Shutdown:
         if before != -1:
             signal.set_wakeup_fd(before)
         for number in SIGNALS:
-            signal.signal(number, self._signalled)
+            self._before[number] = signal.signal(number, self._signalled)
+        after_fork(self._forget)
+
+    def _forget(self) -> None:
+        """In the child of a fork, whose signals would be told to the parent: be as before."""
+        woken = signal.set_wakeup_fd(-1)
+        if woken != self._mouth.fileno():
+            signal.set_wakeup_fd(woken)
+        for number, before in self._before.items():
+            if signal.getsignal(number) == self._signalled:
+                signal.signal(number, signal.SIG_DFL if before is None else before)
+        self._ear.close()
+        self._mouth.close()
 
     def _signalled(self, number: int, _: FrameType | None) -> None:
         """In the main thread, some time after the signal. It may have interrupted anything."""

@@ -13,6 +13,7 @@ from avatar_actors.handle import Avatar
 from avatar_actors.hosting.bell import Bell, rung
 from avatar_actors.hosting.emitter import EventEmitter
 from avatar_actors.hosting.errand import Errand, Parked
+from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent, refuse_a_parents
 from avatar_actors.hosting.landlords import Landlord
 from avatar_actors.hosting.room import Room, Wish
 from avatar_actors.hosting.runtime_thread import Inside, RuntimeThread
@@ -37,6 +38,8 @@ class Tenancy:
         self._previous: Bell | None = None
         self._left: RuntimeThread | None = None
         self._is_over = False
+        # Set by the first call: an engine that was only made before a fork can be used after it.
+        self._used_after: int | None = None
         self._numbers = itertools.count(1)
 
     @property
@@ -52,6 +55,7 @@ class Tenancy:
 
     def send(self, wish: Wish, work: Callable[[Room, Inside], Awaitable[T]]) -> Errand[T]:
         """Have this done in the room, which is taken if there is none."""
+        self._claim()
         if self._is_leaving:
             return Parked()
         if self._is_over:
@@ -97,6 +101,7 @@ class Tenancy:
 
     def look(self, work: Callable[[Avatar], Awaitable[T]]) -> Errand[T | None]:
         """Do this with the avatar if there is one; no room is taken for it."""
+        self._claim()
         stay = self._stay
         if stay is not None:
             return stay.thread.send(partial(stay.room.look, work))
@@ -112,7 +117,9 @@ class Tenancy:
             room.history = ()
 
     def leave(self) -> Errand[None] | None:
-        """End the stay, with its avatar. None if there is no stay."""
+        """End the stay, with its avatar. None if there is no stay, or if it is a parent's."""
+        if self.is_of_a_parent:
+            return None
         with self._lock:
             stay, self._stay = self._stay, None
             if stay is None:
@@ -134,7 +141,19 @@ class Tenancy:
 
     def gone(self) -> Bell:
         """Rings when nothing is left of the stays that have ended."""
+        if self.is_of_a_parent:
+            return rung()
         return self._left.down if self._left is not None else rung()
+
+    @property
+    def is_of_a_parent(self) -> bool:
+        """Whether this process was forked from the one that used it."""
+        return self._used_after is not None and is_of_a_parent(self._used_after)
+
+    def _claim(self) -> None:
+        if self._used_after is None:
+            self._used_after = forks_so_far()
+        refuse_a_parents(self._used_after)
 
     @property
     def _is_leaving(self) -> bool:

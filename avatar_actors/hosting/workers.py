@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.forking import after_fork
 
 # Seconds after which an idle thread ends.
 _IDLE = 5.0
@@ -18,6 +19,10 @@ class Workers:
     """Runs every job at once: a slow one never holds up another."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, in the child of a fork: threads and jobs are the parent's."""
         self._changed = threading.Condition()
         self._jobs: deque[Callable[[], object]] = deque()
         self._idle = 0
@@ -48,6 +53,7 @@ class Workers:
 
 
 WORKERS = Workers()
+after_fork(WORKERS.forget)
 
 
 async def hear_all(bells: Sequence[Bell], timeout: float) -> bool:  # noqa: ASYNC109 - any loop

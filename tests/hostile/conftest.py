@@ -1,0 +1,3 @@
+from tests.hosting.conftest import engines
+
+__all__ = ["engines"]
