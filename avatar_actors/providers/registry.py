@@ -22,6 +22,13 @@ BUILT_IN: Final = {
     "embedded": "avatar_actors.providers.embedded:embedded_provider",
     "gemini": "avatar_actors.providers.gemini:gemini_provider",
 }
+# Known too, but without a section of their own in a configuration: `providers:` may have an entry
+# of the same name, with settings for it or with another command.
+FURTHER: Final = {
+    "claude-agent-acp": "avatar_actors.providers.claude_agent_acp:claude_agent_acp_provider",
+    "opencode": "avatar_actors.providers.opencode:opencode_provider",
+    "qwen": "avatar_actors.providers.qwen:qwen_provider",
+}
 
 
 def provider_named(name: str) -> Provider:
@@ -30,8 +37,8 @@ def provider_named(name: str) -> Provider:
     An entry point of the group `avatar_actors.providers` is a Provider, or a function without
     arguments that makes one.
     """
-    if name in BUILT_IN:
-        module, _, function = BUILT_IN[name].partition(":")
+    if where := {**BUILT_IN, **FURTHER}.get(name):
+        module, _, function = where.partition(":")
         return _made(name, getattr(import_module(module), function))
     for each in _announced().select(name=name):
         return _made(name, each.load())
@@ -42,7 +49,7 @@ def provider_named(name: str) -> Provider:
 
 def provider_names() -> list[str]:
     """Every name that can be asked for."""
-    return sorted({*BUILT_IN, *_announced().names})
+    return sorted({*BUILT_IN, *FURTHER, *_announced().names})
 
 
 def _made(name: str, found: object) -> Provider:

@@ -1,0 +1,16 @@
+"""Claude Code by its ACP adapter. It is put into its mode that asks: see acp_permissions."""
+
+from __future__ import annotations
+
+from avatar_actors.providers.acp import acp_provider
+from avatar_actors.providers.provider import Provider
+
+
+def claude_agent_acp_provider() -> Provider:
+    """claude-agent-acp as it is installed; unlike `claude` it uses the user's own settings."""
+    return acp_provider(
+        "claude-agent-acp",
+        ("claude-agent-acp",),
+        passes=("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*"),
+        install="npm install -g @agentclientprotocol/claude-agent-acp@latest",
+    )

@@ -1,0 +1,16 @@
+"""opencode over ACP. It is told to ask by a variable: see acp_permissions."""
+
+from __future__ import annotations
+
+from avatar_actors.providers.acp import acp_provider
+from avatar_actors.providers.provider import Provider
+
+
+def opencode_provider() -> Provider:
+    """opencode as it is installed, logged in by its owner."""
+    return acp_provider(
+        "opencode",
+        ("opencode", "acp"),
+        passes=("OPENCODE_*", "ANTHROPIC_*", "GEMINI_API_KEY", "OPENAI_*", "OPENROUTER_API_KEY"),
+        install="npm install -g opencode-ai@latest",
+    )

@@ -1,0 +1,16 @@
+"""Qwen Code over ACP. It is put into its mode that asks: see acp_permissions."""
+
+from __future__ import annotations
+
+from avatar_actors.providers.acp import acp_provider
+from avatar_actors.providers.provider import Provider
+
+
+def qwen_provider() -> Provider:
+    """Qwen Code as it is installed, logged in by its owner."""
+    return acp_provider(
+        "qwen",
+        ("qwen", "--acp"),
+        passes=("QWEN_*", "DASHSCOPE_API_KEY", "OPENAI_*"),
+        install="npm install -g @qwen-code/qwen-code@latest",
+    )
