@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from avatar_actors.response import BridgeResponse
     from avatar_actors.types import ActivityStatus, BridgeState, CancelResult, Choice, Continuity
     from avatar_actors.types import CostSource, EngineState, Level, McpServer
-    from avatar_actors.types import Message, Outcome, PermissionOption, Permit, PlanEntry
+    from avatar_actors.types import Message, Outcome, PermissionBasis, PermissionOption
+    from avatar_actors.types import Permit, PlanEntry
     from avatar_actors.types import ProviderCapabilities, StallVerdict, StoredMessage
     from avatar_actors.types import StoredSession, ThinkingPhase, ToolCall, ToolStatus, Usage
     from avatar_actors.health import HealthStatus
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
     from avatar_actors.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin
     from avatar_actors.errors import AgentNotFound, AgentNotReady, AgentRefused, AvatarDown
     from avatar_actors.errors import AvatarError, AvatarStartError, ConfigError, ConnectionLost
-    from avatar_actors.errors import ResumeRefused, SettingsError, UnknownRequest, Unsupported
-    from avatar_actors.errors import Unwatchable, WireBroken
+    from avatar_actors.errors import ResumeRefused, SettingsError, ToolUnasked, UnknownRequest
+    from avatar_actors.errors import Unsupported, Unwatchable, WireBroken
     from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
     from avatar_actors.providers.provider import SignedIn, SignIn
     from avatar_actors.providers.acp import acp_provider
@@ -90,20 +91,20 @@ __all__ = [
     "EngineStateEvent", "ErrorEvent", "Escalation", "EventEmitter", "EventStream",
     "EventsLostEvent", "HealthStatus", "HostStream", "LaunchPlan", "Level", "LogSettings",
     "McpServer", "Message", "MetricsKind", "MetricsOffer", "MetricsSettings", "ObservableProgram",
-    "OrphansReapedEvent", "Outcome", "PRICES", "PRICES_AS_OF", "PermissionClosedEvent",
-    "PermissionEvent", "PermissionMode", "PermissionOption", "Permit", "Place", "PlanEntry",
-    "PlanEvent", "Price", "PromptOptions", "Provider", "ProviderCapabilities", "ProviderType",
-    "QueueEvent", "RateLimit", "Remote", "Restarts", "ResumeRefused", "Retry", "RetryEvent",
-    "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent", "SessionListing",
-    "SessionSearch", "SessionTranscript", "SettingsError", "SignIn", "SignedIn", "StallEvent",
-    "StallVerdict", "StateEvent", "StoredMessage", "StoredSession", "SupervisionEvent", "TextEvent",
-    "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall", "ToolEvent", "ToolPolicy",
-    "ToolStatus", "TreeChange", "TreeHappening", "TreePart", "TreeSnapshot", "Turn",
-    "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest", "UnrecognisedEvent", "Unsupported",
-    "Unwatchable", "Usage", "WhileBusy", "WireBroken", "__version__", "acp_provider",
-    "config_schema", "find_agent", "find_config", "list_sessions", "observable_programs",
-    "open_avatar", "open_runtime", "provider_named", "read_session", "ready_agents", "see_agent",
-    "stop_on_signals", "watch_tree",
+    "OrphansReapedEvent", "Outcome", "PRICES", "PRICES_AS_OF", "PermissionBasis",
+    "PermissionClosedEvent", "PermissionEvent", "PermissionMode", "PermissionOption", "Permit",
+    "Place", "PlanEntry", "PlanEvent", "Price", "PromptOptions", "Provider", "ProviderCapabilities",
+    "ProviderType", "QueueEvent", "RateLimit", "Remote", "Restarts", "ResumeRefused", "Retry",
+    "RetryEvent", "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent",
+    "SessionListing", "SessionSearch", "SessionTranscript", "SettingsError", "SignIn", "SignedIn",
+    "StallEvent", "StallVerdict", "StateEvent", "StoredMessage", "StoredSession",
+    "SupervisionEvent", "TextEvent", "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall",
+    "ToolEvent", "ToolPolicy", "ToolStatus", "ToolUnasked", "TreeChange", "TreeHappening",
+    "TreePart", "TreeSnapshot", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
+    "UnrecognisedEvent", "Unsupported", "Unwatchable", "Usage", "WhileBusy", "WireBroken",
+    "__version__", "acp_provider", "config_schema", "find_agent", "find_config", "list_sessions",
+    "observable_programs", "open_avatar", "open_runtime", "provider_named", "read_session",
+    "ready_agents", "see_agent", "stop_on_signals", "watch_tree",
 ]
 # fmt: on
 

@@ -15,13 +15,14 @@ from avatar_actors import session_messages as inner
 from avatar_actors.actors.activity_tracker import activity_tracker
 from avatar_actors.actors.budget_keeper import budget_keeper
 from avatar_actors.actors.event_hub import event_hub
-from avatar_actors.actors.gatekeeper import Rules, gatekeeper
+from avatar_actors.actors.gatekeeper import gatekeeper
 from avatar_actors.actors.private_dir import private_dir
 from avatar_actors.actors.rate_limiter import rate_limiter
 from avatar_actors.actors.turn_queue import turn_queue
 from avatar_actors.ending import is_resume_refused, start_error
 from avatar_actors.errors import AvatarStartError
 from avatar_actors.limit_messages import BudgetMessage, TreasurerMessage
+from avatar_actors.permission_rules import Rules
 from avatar_actors.providers.provider import Provider
 from avatar_actors.retrying import patience, start_patiently
 from avatar_actors.runtime_messages import AvatarBorn

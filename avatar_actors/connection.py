@@ -19,6 +19,7 @@ from avatar_actors.events import (
     UnrecognisedEvent,
 )
 from avatar_actors.limit_messages import BudgetMessage
+from avatar_actors.permission_rules import Rules
 from avatar_actors.prices import PriceList
 from avatar_actors.processes import exit_words
 from avatar_actors.redaction import Redactor
@@ -80,6 +81,7 @@ class Opening(Struct, frozen=True, kw_only=True):
     interrupt_grace: float
     redactor: Redactor
     prices: PriceList
+    rules: Rules
 
     def news(self, continuity: ContinuityEvent, opened: facts.Opened) -> list[AvatarEvent]:
         """What a host should know of the agent that has just started."""

@@ -64,6 +64,11 @@ def ending_unheard(wish: EndWish) -> TurnEnding:
     )
 
 
+def ending_by_breach(why: str) -> TurnEnding:
+    """The agent did what it may not do: it is not heard out."""
+    return TurnEnding(outcome=Outcome.FAILED, reason=why)
+
+
 def ending_by_death(how: str, wish: EndWish | None) -> TurnEnding:
     """The process ended in the middle of the turn."""
     if wish is not None:

@@ -16,6 +16,7 @@ AvatarError
    ├─ AgentDied              the process ended or closed its output
    ├─ ConnectionLost         the connection to a remote agent is gone
    ├─ AgentDeaf              an interrupt was not acknowledged in time
+   ├─ ToolUnasked            a forbidden tool ran, and the agent had not asked
    ├─ ResumeRefused          the stored session cannot be resumed by this process
    └─ WireBroken             what it speaks is not the protocol any more
 """
@@ -100,6 +101,10 @@ class ConnectionLost(AgentError):
 
 class AgentDeaf(AgentError):
     """An interrupt was not acknowledged in time."""
+
+
+class ToolUnasked(AgentError):
+    """The agent ran a tool that mode or policy forbids, without asking: it is killed."""
 
 
 class ResumeRefused(AgentError):

@@ -21,11 +21,12 @@ from avatar_actors.actors.stdout_reader import FromAgent, stdout_reader
 from avatar_actors.connection import FarEnd, Links, Opening
 from avatar_actors.launching import Launcher
 from avatar_actors.limit_messages import BudgetMessage
+from avatar_actors.permission_rules import Rules
 from avatar_actors.prices import PriceList
 from avatar_actors.providers.provider import Provider, Remote
 from avatar_actors.redaction import Redactor
 from avatar_actors.remote.remote_link import Around, Reached, remote_link
-from avatar_actors.settings import AvatarSettings
+from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.wire.commands import Open
 from supervisors import (
     Address,
@@ -126,6 +127,9 @@ class _Life:
 
     def _opening(self, far: FarEnd) -> Opening:
         wish, settings = far.wish, self._launcher.chosen(far.wish)
+        # A mode that the host names is its word on what may run unasked, unless it forbids more.
+        is_told = settings.mode and settings.permissions is PermissionMode.ASK
+        permissions = PermissionMode.UNRESTRICTED if is_told else settings.permissions
         command = Open(
             cwd=(self._remote and self._remote.cwd) or str(settings.working_dir),
             resume=wish.session_id,
@@ -145,6 +149,7 @@ class _Life:
             interrupt_grace=settings.timeouts.interrupt,
             redactor=self._redactor,
             prices=PriceList(settings.prices),
+            rules=Rules(permissions, settings.tools),
         )
 
     def _around(self, remote: Remote) -> Around:

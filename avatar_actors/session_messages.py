@@ -126,7 +126,11 @@ class EndTool(Struct, Request[bool], frozen=True):
     command: str
 
 
-ProcessMessage: TypeAlias = GetVitals | EndTool
+class KillAgent(Struct, Request[None], frozen=True):
+    """End the agent's whole tree without a grace; answered when it is gone."""
+
+
+ProcessMessage: TypeAlias = GetVitals | EndTool | KillAgent
 
 
 class StderrTail(Struct, Request[tuple[str, ...]], frozen=True):

@@ -141,6 +141,19 @@ class Permit(Enum):
         return self in {Permit.ALLOW_ONCE, Permit.ALLOW_ALWAYS}
 
 
+class PermissionBasis(Enum):
+    """What the promise of a permission mode or tool policy rests on, for an agent as it started.
+
+    ENFORCED: a mode or sandbox of the agent's own stops what changes things until the gatekeeper
+    allows it. ASKED: the agent was told to ask, and is known to do so. ON_TRUST: nobody knows
+    whether it asks; a tool that starts unasked is noticed, and not prevented.
+    """
+
+    ENFORCED = "enforced"
+    ASKED = "asked"
+    ON_TRUST = "on trust"
+
+
 class CancelResult(Enum):
     """What became of a request to cancel one activity."""
 
@@ -259,6 +272,7 @@ class ProviderCapabilities(Struct, frozen=True, kw_only=True):
     mcp_supported: bool = False
     tool_policy_granularity: str = "tool"
     editable_input: bool = False
+    permissions: PermissionBasis = PermissionBasis.ON_TRUST
     attachments: tuple[str, ...] = ()
     models: tuple[Choice, ...] = ()
     modes: tuple[Choice, ...] = ()

@@ -38,9 +38,9 @@ SETTINGS = ("avatar_actors.settings", "avatar_actors.tool_policy", "avatar_actor
 # Pure parts that actors are made of, and what they say to each other.
 PARTS = (
     "activity", "connection", "conversation", "feed", "health", "history", "ledger",
-    "limit_messages", "log_lines", "messages", "redaction", "resume_messages", "runtime_messages",
-    "session_messages", "session_record", "stall", "subscription", "tariff", "tool_policy",
-    "tree_record", "tree_snapshot", "turn_runner",
+    "limit_messages", "log_lines", "messages", "permission_rules", "redaction", "resume_messages",
+    "runtime_messages", "session_messages", "session_record", "stall", "subscription", "tariff",
+    "tool_policy", "tree_record", "tree_snapshot", "turn_runner", "unasked_tools",
 )  # fmt: skip
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),

@@ -26,6 +26,7 @@ from avatar_actors.session_messages import (
     EndTool,
     GatekeeperMessage,
     GetVitals,
+    KillAgent,
     ProcessMessage,
     QuestionsOver,
 )
@@ -72,6 +73,9 @@ async def agent_process(inbox: Inbox[ProcessMessage], around: Surroundings) -> N
                     inbox.reply(message, await lease.vitals())
                 case EndTool(command):
                     inbox.reply(message, end_command(lease.pid, command))
+                case KillAgent():
+                    await lease.end(0.0)
+                    inbox.reply(message, None)
     finally:
         with inbox.grace():
             await around.tracker.tell(SessionDown(lease.returncode is not None))

@@ -7,7 +7,8 @@ least of all, queues behind data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn, TypeAlias
+from contextlib import suppress
+from typing import Final, NoReturn, TypeAlias
 
 import trio
 from msgspec import Struct
@@ -30,14 +31,21 @@ from avatar_actors.connection import (
 from avatar_actors.events import (
     AvatarEvent,
     CostEvent,
+    DiagnosticEvent,
     TextEvent,
+    ToolEvent,
 )
 from avatar_actors.limit_messages import Spent
 from avatar_actors.resume_messages import ResumeImpossible
 from avatar_actors.tariff import Tariff
+from avatar_actors.types import Level, PermissionBasis
+from avatar_actors.unasked_tools import UnaskedTools
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
-from supervisors import Address, Inbox, MailboxFull, Reply
+from supervisors import Address, AskFailed, Inbox, MailboxFull, Reply
+
+# What the end of a process tree without a grace may take: see processes.lease.
+_KILL: Final = 8.0
 
 Heard: TypeAlias = trio.MemoryReceiveChannel[bytes | inner.StreamEnded]
 
@@ -88,6 +96,9 @@ class _Speaker:
         self._is_open = trio.Event()
         self._calls = Calls()
         self._tariff = Tariff(opening.prices)
+        self._unasked = UnaskedTools(
+            opening.rules, PermissionBasis.ON_TRUST, asks_after_start=False
+        )
 
     @property
     def _turn_id(self) -> int:
@@ -129,6 +140,7 @@ class _Speaker:
         match message:
             case inner.RunTurn(turn_id, text, attachments):
                 self._turn = _Turn(turn_id, inbox.defer(message))
+                self._unasked.begin_turn()
                 await self._links.tracker.tell(messages.PromptSent(turn_id))
                 await self._command(commands.Prompt(turn_id, text, attachments))
             case inner.SteerTurn(turn_id, text):
@@ -136,6 +148,7 @@ class _Speaker:
             case inner.CancelTurn(turn_id, outcome, reason):
                 await self._cancel(turn_id, conversation.EndWish(outcome, reason))
             case inner.Decided(answer):
+                self._unasked.answered(answer)
                 await self._command(answer)
             case inner.FileServed(request_id=request_id, text=text, error=error):
                 file = commands.AnswerFile(request_id=request_id, text=text, error=error)
@@ -178,6 +191,11 @@ class _Speaker:
             fact = without_secrets(told, self._opening.redactor)
             if isinstance(fact, AvatarEvent):
                 events.append(self._tariff.applied(fact))
+                if type(fact) is ToolEvent and (unasked := self._unasked.look(fact)):
+                    events.append(unasked.event)
+                    if unasked.ends_turn:
+                        await self._tell_events(events)
+                        await self._cut_off(unasked.reason)
             else:
                 await self._tell_events(events)
                 events = []
@@ -208,7 +226,7 @@ class _Speaker:
                 withdrawn = inner.QuestionWithdrawn(self._public_id(request_id))
                 await self._links.gatekeeper.tell(withdrawn)
             case facts.FileWanted():
-                await self._links.clerk.tell(inner.ServeFile(fact, self._address))
+                await self._serve(fact)
             case facts.Answered():
                 self._calls.settle(fact)
             case facts.SessionRenamed(session_id):
@@ -219,6 +237,11 @@ class _Speaker:
                 if why := why_not_resumed(opened, self._opening.far.wish):
                     await self._cannot_resume(why)
                 self._opened = opened
+                self._unasked = UnaskedTools(
+                    self._opening.rules,
+                    capabilities.permissions,
+                    asks_after_start=fact.asks_after_start,
+                )
                 self._is_open.set()
             case facts.OpenFailed():
                 await self._refuse(fact)
@@ -228,10 +251,20 @@ class _Speaker:
                 raise AssertionError(fact)
 
     async def _ask_about(self, asked: facts.PermissionAsked) -> None:
+        self._unasked.asked(asked)
         await self._tell(self._turn_id, [asked.tool])
         request_id = self._public_id(asked.request_id)
         question = inner.Question(request_id, self._turn_id, asked, self._address)
         await self._links.gatekeeper.tell(question)
+
+    async def _serve(self, wanted: facts.FileWanted) -> None:
+        refusal = self._unasked.refusal_of(wanted)
+        if not refusal:
+            await self._links.clerk.tell(inner.ServeFile(wanted, self._address))
+            return
+        refused = DiagnosticEvent(message=refusal, level=Level.ERROR, source="permissions")
+        await self._tell_events([refused])
+        await self._command(commands.AnswerFile(request_id=wanted.request_id, error=refusal))
 
     def _public_id(self, request_id: str) -> str:
         # Every life of the agent counts from one; this is unique in the avatar's.
@@ -256,6 +289,17 @@ class _Speaker:
             turn, self._turn = self._turn, None
             turn.reply.send(conversation.ending_by_death(str(error), turn.wish))
         await end_session(self._links, error)
+
+    async def _cut_off(self, why: str) -> NoReturn:
+        """Kill first: the tool that must not run runs already."""
+        turn, self._turn = self._turn, None
+        try:
+            with suppress(AskFailed):
+                await self._links.process.ask(inner.KillAgent(), timeout=_KILL)
+        finally:
+            if turn is not None:
+                turn.reply.send(conversation.ending_by_breach(why))
+        await end_session(self._links, errors.ToolUnasked(why))
 
     def _flush(self) -> None:
         data = self._wire.data_to_send()

@@ -10,6 +10,7 @@ import trio
 from avatar_actors.errors import UnknownRequest
 from avatar_actors.events import AvatarEvent, PermissionClosedEvent, PermissionEvent
 from avatar_actors.messages import Happened, TrackerMessage
+from avatar_actors.permission_rules import Rules
 from avatar_actors.session_messages import (
     AnswerQuestion,
     Decided,
@@ -18,36 +19,9 @@ from avatar_actors.session_messages import (
     QuestionsOver,
     QuestionWithdrawn,
 )
-from avatar_actors.settings import PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import JsonObject, Permit
+from avatar_actors.types import Permit
 from avatar_actors.wire.commands import AnswerPermission
 from supervisors import Address, Inbox
-
-# Tool kinds, in ACP's words, that only look.
-_LOOKING = frozenset({"read", "search", "think", "fetch"})
-
-
-class Rules:
-    """What is decided without asking anybody. Pure."""
-
-    def __init__(self, mode: PermissionMode, policy: ToolPolicy) -> None:
-        self._mode = mode
-        self._policy = policy
-
-    def verdict(
-        self, tool_name: str, kind: str, tool_input: JsonObject
-    ) -> tuple[Permit, str] | None:
-        """The decision and who made it; None: the host is to be asked."""
-        allowed = self._policy.verdict(tool_name, tool_input)
-        if allowed is not None:
-            return (Permit.ALLOW_ONCE if allowed else Permit.REJECT_ONCE), "tool policy"
-        if self._mode is PermissionMode.UNRESTRICTED:
-            return Permit.ALLOW_ONCE, "unrestricted mode"
-        if self._mode is PermissionMode.SAFE:
-            looks = kind in _LOOKING
-            return (Permit.ALLOW_ONCE if looks else Permit.REJECT_ONCE), "safe mode"
-        return None
 
 
 async def gatekeeper(

@@ -9,6 +9,7 @@ import msgspec
 from avatar_actors.command_line import command_line
 from avatar_actors.errors import SettingsError
 from avatar_actors.providers.acp_address import REMOTE_OPTIONS, refuse_remote_options, remote_at
+from avatar_actors.providers.acp_permissions import permission_variables, with_permissions
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
 from avatar_actors.settings import AvatarSettings
@@ -43,7 +44,8 @@ def acp_provider(
         if not executable:
             wanted = "set `executable`, and `args` if need be, or `url`"
             raise SettingsError(f"{name} needs a command or an address: {wanted}")
-        return LaunchPlan(argv=command_line((executable, *words[1:]), (), settings.args))
+        argv = command_line((executable, *words[1:]), (), settings.args)
+        return LaunchPlan(argv=argv, env=permission_variables(settings))
 
     def remote(settings: AvatarSettings) -> Remote | None:
         if not (url := settings.url or home):
@@ -54,7 +56,8 @@ def acp_provider(
         return remote_at(url, settings)
 
     def wire(settings: AvatarSettings) -> AcpWire:
-        return AcpWire(_chosen(quirks, settings), settings.max_line)
+        chosen = with_permissions(_chosen(quirks, settings), settings)
+        return AcpWire(chosen, settings.max_line)
 
     return Provider(name=name, plan=plan, wire=wire, passes=passes, install=install, remote=remote)
 

@@ -13,7 +13,8 @@ from avatar_actors.providers.claude_mcp import mcp_config
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import claude_sign_in
 from avatar_actors.sessions.claude import claude_store, claude_transcript
-from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.settings import AvatarSettings
+from avatar_actors.types import PermissionBasis
 from avatar_actors.wire.claude import ClaudeWire
 from avatar_actors.wire.commands import Beginning
 
@@ -52,12 +53,12 @@ ENV: Final = {
     "DISABLE_ERROR_REPORTING": "1",
     "DISABLE_TELEMETRY": "1",
 }
-# UNRESTRICTED is not bypassPermissions: root may not use that, and no tool policy would be asked.
-MODES: Final = {
-    PermissionMode.SAFE: "plan",
-    PermissionMode.ASK: "default",
-    PermissionMode.UNRESTRICTED: "default",
-}
+# The mode that asks, always. UNRESTRICTED is not bypassPermissions: root may not use that, and no
+# tool policy would be asked. SAFE is not `plan`: there 2.1.185 runs commands that write without
+# asking, and 2.1.325 has a model of its own decide about them.
+MODE: Final = "default"
+# Arguments of the host's that make another mode of it, or allow tools beforehand.
+LOOSENING: Final = ("--dangerously", "--permission-mode", "--allowedTools", "--allowed-tools")
 MCP_FILE: Final = "claude-mcp.json"
 PROMPT_FILE: Final = "claude-system-prompt.md"
 # The CLI puts a socket below TMPDIR (cc-socks/<pid>.sock); its path must stay under 103 bytes.
@@ -69,7 +70,9 @@ def claude_provider() -> Provider:
     return Provider(
         name="claude",
         plan=plan,
-        wire=lambda settings: ClaudeWire(seed=secrets.token_hex(8), max_line=settings.max_line),
+        wire=lambda settings: ClaudeWire(
+            seed=secrets.token_hex(8), max_line=settings.max_line, permissions=_basis(settings)
+        ),
         passes=(
             "ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*",
             "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_CLIENT_*", "CLOUD_ML_REGION", "VERTEX_REGION_*",
@@ -80,6 +83,13 @@ def claude_provider() -> Provider:
         minimum={"Claude Code": "2.1.197"},
         sign_in=claude_sign_in,
     )  # fmt: skip
+
+
+def _basis(settings: AvatarSettings) -> PermissionBasis:
+    """Its mode `default` holds; another one is the host's own choice."""
+    is_loose = any(word.startswith(LOOSENING) for word in settings.args)
+    is_held = settings.mode in {"", MODE} and not is_loose
+    return PermissionBasis.ENFORCED if is_held else PermissionBasis.ON_TRUST
 
 
 def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
@@ -95,7 +105,7 @@ def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     flags += [("--resume", place.resume)] if place.resume else []
     flags += ["--fork-session"] if is_fork else []
     flags += [("--session-id", place.session_id)] if is_fork or not place.resume else []
-    flags += [("--permission-mode", settings.mode or MODES[settings.permissions])]
+    flags += [("--permission-mode", settings.mode or MODE)]
     flags += [("--model", settings.model)] if settings.model else []
     flags += [(FLAGS[name], text) for name, text in settings.options.items() if name in FLAGS]
     if settings.output_schema is not None:

@@ -15,6 +15,8 @@ from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import codex_sign_in
 from avatar_actors.sessions.codex import codex_store, codex_transcript
 from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.tool_policy import ToolPolicy
+from avatar_actors.types import PermissionBasis
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, SystemPromptBy
 
@@ -22,14 +24,15 @@ OPTIONS: Final = ("adapter", "approval_mode", "auth", "project_docs", "sandbox_m
 ADAPTERS: Final = ("acp", "zed")
 AUTH_METHODS: Final = ("chatgpt", "codex-api-key", "openai-api-key", "api-key")
 
-# Read-only is the mode that asks the host before each edit. The default of 2.6.0, `agent`, has a
-# model decide about what is asked.
+# Read-only is the mode that asks the host before each edit: what else is a tool policy to decide
+# about? The default of 2.6.0, `agent`, has a model decide about what is asked.
+ASKS: Final = "read-only"
 MODES: Final = {
-    ("acp", PermissionMode.SAFE): "read-only",
-    ("acp", PermissionMode.ASK): "read-only",
+    ("acp", PermissionMode.SAFE): ASKS,
+    ("acp", PermissionMode.ASK): ASKS,
     ("acp", PermissionMode.UNRESTRICTED): "workspace-write",
-    ("zed", PermissionMode.SAFE): "read-only",
-    ("zed", PermissionMode.ASK): "read-only",
+    ("zed", PermissionMode.SAFE): ASKS,
+    ("zed", PermissionMode.ASK): ASKS,
     ("zed", PermissionMode.UNRESTRICTED): "auto",
 }
 HOME: Final = "codex-home"
@@ -58,7 +61,9 @@ def codex_profile(settings: AvatarSettings) -> AcpProfile:
         system_prompt=SystemPromptBy.LAUNCH if is_zed else SystemPromptBy.FIELD,
         auth_method=auth_method(settings, adapter),
         login_advice="run `codex login` once, or give OPENAI_API_KEY in `env`",
-        mode=MODES[adapter, settings.permissions],
+        mode=_mode(settings, adapter),
+        permissions=_basis(settings, adapter),
+        asks_after_start=True,
         failed_status=(("codex", "threadStatus", "type"), "systemError"),
         retry_notice=("codex", "error", "message"),
         quiet_notifications=frozenset({"_auth/status_update"}),
@@ -68,6 +73,19 @@ def codex_profile(settings: AvatarSettings) -> AcpProfile:
 def _adapter(settings: AvatarSettings) -> str:
     is_zed = any(word.startswith("@zed-industries/") for word in settings.args)  # by npx
     return choice(settings, "adapter", ADAPTERS, "zed" if is_zed else "acp")
+
+
+def _mode(settings: AvatarSettings, adapter: str) -> str:
+    has_policy = settings.tools != ToolPolicy()
+    return ASKS if has_policy else MODES[adapter, settings.permissions]
+
+
+def _basis(settings: AvatarSettings, adapter: str) -> PermissionBasis:
+    """Its sandbox holds, unless the host has chosen another one."""
+    is_own = {"approval_mode", "sandbox_mode"} & set(settings.options)
+    is_own |= {"CODEX_CONFIG"} & set(settings.env)
+    is_held = _mode(settings, adapter) == ASKS and not is_own
+    return PermissionBasis.ENFORCED if is_held else PermissionBasis.ON_TRUST
 
 
 def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
@@ -88,7 +106,7 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
     else:
         if wished and "CODEX_CONFIG" in settings.env:
             raise SettingsError("model, sandbox and approval mode: in CODEX_CONFIG or as settings")
-        env["INITIAL_AGENT_MODE"] = settings.mode or MODES[adapter, settings.permissions]
+        env["INITIAL_AGENT_MODE"] = settings.mode or _mode(settings, adapter)
         env |= {"CODEX_CONFIG": _json(config)} if config else {}
     if needs_own_home(settings, adapter):  # it must exist, and so it does
         files[f"{HOME}/config.toml"] = ""

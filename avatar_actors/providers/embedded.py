@@ -23,6 +23,7 @@ from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import needs_no_sign_in
 from avatar_actors.sessions.embedded import embedded_store, embedded_transcript
 from avatar_actors.settings import AvatarSettings
+from avatar_actors.types import PermissionBasis
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.wire import Wire
@@ -121,7 +122,13 @@ def _profile(settings: AvatarSettings) -> AcpProfile:
     is_host = choice(settings, "files", FILES, "host" if is_plain else "agent") == "host"
     files = FilesOffered.READ_AND_WRITE if is_host else FilesOffered.NONE
     if is_plain:
-        return AcpProfile(system_prompt=SystemPromptBy.META, files=files, tells_cost=True)
+        return AcpProfile(
+            system_prompt=SystemPromptBy.META,
+            files=files,
+            mode="ask",
+            permissions=PermissionBasis.ENFORCED,
+            tells_cost=True,
+        )
     if flavour == "gemini":
         return gemini_profile(settings.permissions, files)
     adapter = {"adapter": flavour.removeprefix("codex-")}

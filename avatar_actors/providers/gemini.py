@@ -19,6 +19,7 @@ from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import gemini_sign_in
 from avatar_actors.sessions.gemini import gemini_store, gemini_transcript
 from avatar_actors.settings import AvatarSettings, PermissionMode
+from avatar_actors.types import PermissionBasis
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.wire import Wire
@@ -58,6 +59,7 @@ def gemini_profile(permissions: PermissionMode, files: FilesOffered) -> AcpProfi
         files=files,
         login_advice="run `gemini` once and log in, or set GEMINI_API_KEY",
         mode=MODES[permissions],
+        permissions=PermissionBasis.ENFORCED,
         mode_notice="[MODE_UPDATE] ",
         tool_name_end="__",
         takes_any_model=True,

@@ -11,6 +11,7 @@ from avatar_actors.errors import SettingsError
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.tool_policy import ToolPolicy
+from avatar_actors.types import PermissionBasis
 from avatar_actors.wire.gemini import GeminiHeadlessWire
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -33,10 +34,18 @@ def gemini_headless_provider() -> Provider:
     return Provider(
         name="gemini",
         plan=plan,
-        wire=lambda settings: GeminiHeadlessWire(max_line=settings.max_line),
+        wire=lambda settings: GeminiHeadlessWire(
+            max_line=settings.max_line, permissions=_basis(settings)
+        ),
         passes=("GEMINI_*", "GOOGLE_*"),
         install="npm install -g @google/gemini-cli",
     )
+
+
+def _basis(settings: AvatarSettings) -> PermissionBasis:
+    """Without --yolo there are no tools that change things; with it, or a mode, nobody is asked."""
+    is_held = not settings.mode and not MODES[settings.permissions]
+    return PermissionBasis.ENFORCED if is_held else PermissionBasis.ON_TRUST
 
 
 def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:

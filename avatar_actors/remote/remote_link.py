@@ -30,6 +30,7 @@ from avatar_actors.session_messages import (
     EndTool,
     GatekeeperMessage,
     GetVitals,
+    KillAgent,
     LinkMessage,
     QuestionsOver,
     StderrTail,
@@ -93,6 +94,8 @@ async def remote_link(
                         inbox.reply(message, _UNSEEN)
                     case EndTool():
                         inbox.reply(message, False)
+                    case KillAgent():
+                        inbox.reply(message, None)
                     case StderrTail():
                         inbox.reply(message, ())
     finally:

@@ -7,8 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from avatar_actors import __version__
-from avatar_actors.events import DiagnosticEvent
-from avatar_actors.types import Continuity, JsonObject, Level
+from avatar_actors.types import Continuity, JsonObject, PermissionBasis
 from avatar_actors.wire.acp_capabilities import (
     capabilities_of,
     has_session_method,
@@ -19,7 +18,8 @@ from avatar_actors.wire.acp_capabilities import (
 from avatar_actors.wire.acp_choices import Choices, Choosing, models_of, modes_of
 from avatar_actors.wire.acp_content import mcp_server, refused_server
 from avatar_actors.wire.acp_late_replay import after_replay
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.wire.acp_modes import held_by, missing_mode
+from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, HeldBy, SystemPromptBy
 from avatar_actors.wire.acp_schema import Initialized, SessionResult
 from avatar_actors.wire.acp_stored import last_of
 from avatar_actors.wire.acp_turn import Turn
@@ -31,6 +31,7 @@ from avatar_actors.wire.phases import Progress, Step
 
 PROTOCOL_VERSION: Final = 1
 AUTH_REQUIRED: Final = -32000
+ON_TRUST: Final = PermissionBasis.ON_TRUST
 
 NEW: Final = "session/new"
 LOAD: Final = "session/load"
@@ -52,6 +53,7 @@ class Opening:
         self._refusals: list[str] = []
         self._tried_login = False
         self._mode = ""
+        self._held = HeldBy()
         self._to_choose: list[tuple[Choices, str]] = []
         self.agent = Initialized(0)
         self.session_id = ""
@@ -194,12 +196,13 @@ class Opening:
 
     def _choose(self) -> list[Fact]:
         """The wanted model first: another model may have other modes."""
-        modes, mode = modes_of(self.session), self.wanted.mode
-        unoffered: list[Fact] = []
-        if not mode and self._profile.mode and modes.all:
-            mode = self._profile.mode if modes.offers(self._profile.mode) else ""
-            unoffered = [] if mode else [_no_mode(self._profile.mode, modes)]
+        modes, profile = modes_of(self.session), self._profile
+        info = self.agent.agent_info
+        held = held_by(profile, info.name or "" if info else "", modes)
+        mode = self.wanted.mode or held.mode
         self._mode = mode or modes.present
+        self._held = held if held.mode in {"", mode} else replace(held, permissions=ON_TRUST)
+        unoffered = [] if self.wanted.mode else missing_mode(profile, modes)
         self._to_choose = [
             (choices, wanted)
             for choices, wanted in ((models_of(self.session), self.wanted.model), (modes, mode))
@@ -231,13 +234,15 @@ class Opening:
         self._progress.go(Step.OPENED)
         if self.continuity is Continuity.RESUMED:
             self._turn.resumed()
+        can = capabilities_of(self.agent, self.session, self._profile)
         return Opened(
             session_id=self.session_id,
-            capabilities=capabilities_of(self.agent, self.session, self._profile),
+            capabilities=replace(can, permissions=self._held.permissions),
             continuity=self.continuity,
             why="; ".join(self._refusals) if self.continuity is Continuity.FRESH else "",
             model=self.wanted.model or models_of(self.session).present,
             mode=self._mode,
+            asks_after_start=self._held.asks_after_start,
         )
 
 
@@ -245,8 +250,3 @@ def _session(reply: Reply) -> SessionResult:
     """The session as told. Load may answer null; and an odd list of modes is no reason to fail."""
     session = decoded_as(SessionResult, reply.result)
     return session or SessionResult(text_at(decoded(reply.result), "sessionId"))
-
-
-def _no_mode(mode: str, modes: Choices) -> DiagnosticEvent:
-    message = f"the agent offers no mode {mode!r}, only {modes.names()}"
-    return DiagnosticEvent(message=message, level=Level.WARNING, source="wire")

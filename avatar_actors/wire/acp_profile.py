@@ -6,6 +6,8 @@ from enum import Enum
 
 from msgspec import Struct
 
+from avatar_actors.types import PermissionBasis
+
 
 class SystemPromptBy(Enum):
     """How an agent takes a system prompt.
@@ -29,16 +31,29 @@ class FilesOffered(Enum):
     READ_AND_WRITE = "read and write"
 
 
+class HeldBy(Struct, frozen=True):
+    """What holds an agent to the host's permissions: a mode of its own, and what that is worth.
+
+    `asks_after_start`: it calls a tool in progress before it asks about it.
+    """
+
+    mode: str = ""
+    permissions: PermissionBasis = PermissionBasis.ON_TRUST
+    asks_after_start: bool = False
+
+
 class AcpProfile(Struct, frozen=True, kw_only=True):
     """The quirks of one agent. The defaults suit an agent that keeps to the protocol.
 
     `auth_method` is tried once when the agent wants authentication. `mode` is chosen when the host
-    names none and the agent offers it. `mode_notice` begins a text that is no answer but tells a
-    new mode. `tool_name_end` ends the tool's name in a tool call's id. `failed_status` is where in
-    the `_meta` of session_info_update a status stands, and its value that says that the turn
-    failed; `retry_notice` is where the agent tells there that it tries again. `takes_any_model`:
-    also those that it does not list. `replays_late`: a loaded session's history also after the
-    answer.
+    names none and the agent offers it; `permissions` and `asks_after_start` go with it, as in
+    HeldBy. `known_agents` has the same by the name that an agent tells, and `asking_modes` are to
+    be looked for in an agent that is not known, the best first. `mode_notice` begins a text that is
+    no answer but tells a new mode. `tool_name_end` ends the tool's name in a tool call's id.
+    `failed_status` is where in the `_meta` of session_info_update a status stands, and its value
+    that says that the turn failed; `retry_notice` is where the agent tells there that it tries
+    again. `takes_any_model`: also those that it does not list. `replays_late`: a loaded session's
+    history also after the answer.
     """
 
     system_prompt: SystemPromptBy = SystemPromptBy.INJECTED
@@ -46,6 +61,10 @@ class AcpProfile(Struct, frozen=True, kw_only=True):
     auth_method: str = ""
     login_advice: str = ""
     mode: str = ""
+    permissions: PermissionBasis = PermissionBasis.ON_TRUST
+    known_agents: dict[str, HeldBy] = {}
+    asking_modes: tuple[str, ...] = ()
+    asks_after_start: bool = False
     mode_notice: str = ""
     tool_name_end: str = ""
     failed_status: tuple[tuple[str, ...], str] = ((), "")

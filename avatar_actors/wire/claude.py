@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from avatar_actors.events import DiagnosticEvent
-from avatar_actors.types import Outcome
+from avatar_actors.types import Outcome, PermissionBasis
 from avatar_actors.wire import claude_lines as lines
 from avatar_actors.wire.claude_control import Control
 from avatar_actors.wire.claude_conversation import Conversation
@@ -49,6 +49,7 @@ from avatar_actors.wire.phases import Phase, Progress, Step
 from avatar_actors.wire.remarks import remark, unrecognised
 
 MAX_LINE: Final = 64 * 1024 * 1024
+ON_TRUST: Final = PermissionBasis.ON_TRUST
 
 
 class ClaudeWire:
@@ -58,14 +59,16 @@ class ClaudeWire:
     and the CLI passes over a message whose id it finds in the stored session.
     """
 
-    def __init__(self, *, seed: str, max_line: int = MAX_LINE) -> None:
+    def __init__(
+        self, *, seed: str, max_line: int = MAX_LINE, permissions: PermissionBasis = ON_TRUST
+    ) -> None:
         self._seed = seed
         self._steers = 0
         self._sendings: Counter[int] = Counter()
         self._lines = Lines(max_line)
         self._out = bytearray()
         self._progress = Progress()
-        self._opening = Opening(self._progress)
+        self._opening = Opening(self._progress, permissions)
         self._notices = Notices()
         self._tasks = Tasks()
         tools = Tools()

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from avatar_actors.events import SessionInfoEvent
-from avatar_actors.types import Choice, Continuity, JsonObject, ProviderCapabilities
+from avatar_actors.types import (
+    Choice,
+    Continuity,
+    JsonObject,
+    PermissionBasis,
+    ProviderCapabilities,
+)
 from avatar_actors.wire.claude_host import ATTACHMENTS
 from avatar_actors.wire.claude_lines import ControlResponse, ResultLine, as_object, as_objects
 from avatar_actors.wire.claude_turn import LOGIN_ADVICE, error_of
@@ -22,8 +30,9 @@ NO_SESSION: Final = "No conversation found"
 class Opening:
     """The handshake, and the id of the session, which the CLI tells only with its first run."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, permissions: PermissionBasis) -> None:
         self._progress = progress
+        self._permissions = permissions
         self._session_id = ""
         self._wish = Open(cwd="")
 
@@ -41,10 +50,11 @@ class Opening:
         answer = as_object(response.response)
         opened = Opened(
             session_id=self._session_id,
-            capabilities=capabilities_of(answer),
+            capabilities=replace(capabilities_of(answer), permissions=self._permissions),
             continuity=Continuity.RESUMED if self._wish.resume else Continuity.NEW,
             model=self._wish.model,
             mode=text_at(answer, "current_permission_mode"),
+            asks_after_start=True,
         )
         facts: list[Fact] = [opened]
         if commands := commands_of(answer):

@@ -22,7 +22,11 @@ class OpenFailure(Enum):
 
 
 class Opened(Struct, frozen=True, kw_only=True):
-    """The session is there; prompts may be sent."""
+    """The session is there; prompts may be sent.
+
+    `asks_after_start`: the agent calls a tool started before it asks about it, so that only a
+    finished one has certainly run.
+    """
 
     session_id: str
     capabilities: ProviderCapabilities
@@ -30,6 +34,7 @@ class Opened(Struct, frozen=True, kw_only=True):
     why: str = ""
     model: str = ""
     mode: str = ""
+    asks_after_start: bool = False
 
 
 class OpenFailed(Struct, frozen=True):

@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from avatar_actors.command_line import command_line
 from avatar_actors.events import ContinuityEvent, DiagnosticEvent, SessionInfoEvent, TextEvent
-from avatar_actors.types import Continuity, Level, Outcome, ProviderCapabilities, ToolStatus, Usage
+from avatar_actors.types import (
+    Continuity,
+    Level,
+    Outcome,
+    PermissionBasis,
+    ProviderCapabilities,
+    ToolStatus,
+    Usage,
+)
 from avatar_actors.wire import gemini_lines as lines
 from avatar_actors.wire.commands import (
     AnswerFile,
@@ -43,6 +53,7 @@ from avatar_actors.wire.phases import Phase, Progress, Step
 from avatar_actors.wire.remarks import remark, unrecognised
 
 MAX_LINE: Final = 64 * 1024 * 1024
+ON_TRUST: Final = PermissionBasis.ON_TRUST
 CAPABILITIES: Final = ProviderCapabilities(
     agent="Gemini CLI (headless)",
     can_load_session=True,
@@ -56,7 +67,10 @@ UNCHECKED: Final = "gemini looks for the session with the first prompt"
 class GeminiHeadlessWire:
     """One connection to the shim; each turn is a process, and ends with it, not with its result."""
 
-    def __init__(self, *, max_line: int = MAX_LINE) -> None:
+    def __init__(
+        self, *, max_line: int = MAX_LINE, permissions: PermissionBasis = ON_TRUST
+    ) -> None:
+        self._permissions = permissions
         self._lines = Lines(max_line)
         self._out = bytearray()
         self._progress = Progress()
@@ -173,11 +187,13 @@ class GeminiHeadlessWire:
         self._session_id = resume or hello.session_id
         opened = Opened(
             session_id=self._session_id,
-            capabilities=CAPABILITIES,
+            capabilities=replace(CAPABILITIES, permissions=self._permissions),
             continuity=Continuity.PENDING if resume else Continuity.NEW,
             why=UNCHECKED if resume else "",
             model=self._wish.model,
             mode=self._wish.mode,
+            # A tool that is not there is told as used, too, and then that it failed.
+            asks_after_start=True,
         )
         return [opened]
 

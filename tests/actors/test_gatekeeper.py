@@ -7,10 +7,11 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from avatar_actors.actors.gatekeeper import Rules, gatekeeper
+from avatar_actors.actors.gatekeeper import gatekeeper
 from avatar_actors.errors import UnknownRequest
 from avatar_actors.events import PermissionClosedEvent, PermissionEvent, ToolEvent
 from avatar_actors.messages import Happened, TrackerMessage
+from avatar_actors.permission_rules import Rules
 from avatar_actors.session_messages import (
     AnswerQuestion,
     BridgeMessage,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.actors.gatekeeper import Rules
 from avatar_actors.actors.rate_limiter import TokenBucket
+from avatar_actors.permission_rules import Rules
 from avatar_actors.settings import PermissionMode, RateLimit
 from avatar_actors.tool_policy import ToolPolicy
 from avatar_actors.types import Permit

@@ -6,7 +6,7 @@ import pytest
 from avatar_actors.errors import SettingsError
 from avatar_actors.providers.acp import acp_provider, any_acp_provider
 from avatar_actors.providers.provider import Place, Provider
-from avatar_actors.settings import AvatarSettings
+from avatar_actors.settings import AvatarSettings, PermissionMode
 from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered
 from avatar_actors.wire.commands import Open
 
@@ -20,7 +20,9 @@ def offered_files(provider: Provider, settings: AvatarSettings) -> object:
 
 
 def test_command_comes_from_the_settings() -> None:
-    settings = AvatarSettings(executable="/bin/agent", args=("--acp", "-v"))
+    settings = AvatarSettings(
+        executable="/bin/agent", args=("--acp", "-v"), permissions=PermissionMode.UNRESTRICTED
+    )
     plan = any_acp_provider().plan(settings, PLACE)
     assert (plan.argv, plan.env, plan.files) == (("/bin/agent", "--acp", "-v"), {}, {})
 

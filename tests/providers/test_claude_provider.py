@@ -88,7 +88,7 @@ def test_model_executable_and_more_arguments_are_the_settings() -> None:
 @pytest.mark.parametrize(
     ("permissions", "mode", "flag"),
     [
-        (PermissionMode.SAFE, "", "plan"),
+        (PermissionMode.SAFE, "", "default"),
         (PermissionMode.ASK, "", "default"),
         (PermissionMode.UNRESTRICTED, "", "default"),
         (PermissionMode.ASK, "acceptEdits", "acceptEdits"),
