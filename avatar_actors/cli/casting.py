@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -11,12 +12,20 @@ from avatar_actors import (
     AvatarConfig,
     AvatarOptions,
     Budget,
+    PermissionBasis,
+    PermissionMode,
     Provider,
+    ProviderCapabilities,
     RuntimeOptions,
     Timeouts,
     ready_agents,
 )
 from avatar_actors.cli.options import Wanted
+
+_UNASKED: Final = {
+    PermissionMode.SAFE: "ends the turn, and may have done its work by then",
+    PermissionMode.ASK: "is only told of",
+}
 
 
 class Casting(Struct, frozen=True, kw_only=True):
@@ -31,6 +40,18 @@ class Casting(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """The provider's name."""
         return self.provider if isinstance(self.provider, str) else self.provider.name
+
+    def caution(self, can: ProviderCapabilities) -> str:
+        """One line for a person, before the prompt, if nothing but the agent's word holds it."""
+        mode = self.options.get("permissions", PermissionMode.ASK)
+        is_own = mode is PermissionMode.ASK and bool(self.options.get("mode"))
+        if can.permissions is not PermissionBasis.ON_TRUST or is_own or mode not in _UNASKED:
+            return ""
+        who = can.agent or self.name
+        return (
+            f"{who} is on trust: nobody knows whether it asks before it changes things. "
+            f"Permission {mode.value}: a tool that runs unasked {_UNASKED[mode]}"
+        )
 
 
 def cast(wanted: Wanted) -> Casting:

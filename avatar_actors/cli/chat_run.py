@@ -74,6 +74,8 @@ class ChatRun:
                     casting.provider, listener=self._heard, **casting.options
                 )
                 self._output.meet(avatar)
+                if caution := casting.caution(await avatar.capabilities()):
+                    await self._output.caution(caution)
                 async with avatar.turn(asked.prompt, **asked.options) as turn:
                     self._turn = turn
                     await turn.wait()

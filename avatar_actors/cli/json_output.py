@@ -47,6 +47,10 @@ class JsonOutput:
         """On stderr."""
         self._remarks.say(text)
 
+    async def caution(self, text: str) -> None:
+        """On stderr, in any case."""
+        self._remarks.warn(text)
+
     def restore(self) -> None:
         """Nothing was changed."""
 

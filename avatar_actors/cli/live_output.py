@@ -70,6 +70,11 @@ class LiveOutput:
             self._canvas.display.note(text)
             self._changed.set()
 
+    async def caution(self, text: str) -> None:
+        """Above the picture."""
+        await self._is_there.wait()
+        self.warn(text)
+
     def restore(self) -> None:
         """The terminal is as it was found."""
         if self._canvas is not None:

@@ -32,6 +32,10 @@ class Output(Protocol):
         """A word of the host's own, that goes with the events."""
         ...
 
+    async def caution(self, text: str) -> None:
+        """What whoever reads stderr, or looks at the terminal, has to know before the answer."""
+        ...
+
     def restore(self) -> None:
         """Leave everything as it was found; twice is once."""
         ...

@@ -15,6 +15,7 @@ from avatar_actors import (
     AvatarEvent,
     ContextEvent,
     CostEvent,
+    DiagnosticEvent,
     EngineStateEvent,
     PlanEvent,
     SessionInfoEvent,
@@ -57,7 +58,13 @@ class Remarks:
         _write(f"avatar: {_line(text)}")
 
     def tell(self, events: Sequence[AvatarEvent]) -> None:
-        """With -v the steps, with -vv each event; the answer itself goes to stdout."""
+        """With -v the steps, with -vv each event; the answer itself goes to stdout.
+
+        What ran against the permissions is said in any case.
+        """
+        for event in events:
+            if isinstance(event, DiagnosticEvent) and event.source == "permissions":
+                self.warn(event.message)
         if not self._verbose:
             return
         for event in events:

@@ -123,6 +123,10 @@ class TreeOfTurn:
         """Above the tree, or on stderr."""
         self._show.warn(text)
 
+    async def caution(self, text: str) -> None:
+        """The same."""
+        self._show.warn(text)
+
     def restore(self) -> None:
         """The terminal is as it was found."""
         self._show.restore()

@@ -14,7 +14,7 @@ import click
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
 
-from avatar_actors import AvatarError, AvatarEvent, Outcome, PermissionEvent
+from avatar_actors import Avatar, AvatarError, AvatarEvent, Outcome, PermissionEvent
 from avatar_actors.cli.display import Display
 from avatar_actors.cli.exit_code import ExitCode, failure_of
 from avatar_actors.cli.repl.answer_keys import AnswerKeys
@@ -142,6 +142,9 @@ class Talk:
     async def _start(self) -> None:
         # Without an avatar there is nothing to talk with; one that is lost later is replaced.
         await self._desk.turns.start()
+        can = await self._desk.ask(Avatar.capabilities)
+        if caution := self._desk.casting.caution(can):
+            self._scene.say([f"! {caution}"])
         if self._history.trouble:
             self._scene.say([self._history.trouble])
 
