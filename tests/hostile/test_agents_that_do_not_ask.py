@@ -42,6 +42,7 @@ async def stranger(place: Path, **options: Unpack[AvatarOptions]) -> AsyncGenera
     wished: AvatarOptions = {
         "executable": sys.executable,
         "args": ("-m", "avatar_actors.embedded"),
+        "env": {"AVATAR_EMBEDDED_SCRIPTS": "1"},
         "working_dir": place,
         "timeouts": Timeouts(start=60),
         **options,
@@ -181,7 +182,11 @@ async def test_a_question_after_the_start_is_no_breach(tmp_path: Path) -> None:
 
 
 def stranger_on_the_command_line(place: Path, permission: str, prompt: str) -> tuple[int, str]:
-    agent = {"command": sys.executable, "args": ["-m", "avatar_actors.embedded"]}
+    agent = {
+        "command": sys.executable,
+        "args": ["-m", "avatar_actors.embedded"],
+        "passes": ["AVATAR_EMBEDDED_*"],
+    }
     (place / "own.yaml").write_text(json.dumps({"providers": {"stranger": agent}}))
     words = ("chat", "-c", "own.yaml", "-p", "stranger", "--permission", permission, prompt)
     done = avatar(place, *words)

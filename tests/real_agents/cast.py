@@ -121,7 +121,6 @@ def _opencode(place: Surroundings) -> AvatarOptions:
         "share": "disabled",
         "autoupdate": False,
         "provider": {"loopback": provider},
-        "permission": {"bash": "ask", "edit": "ask"},
     }
     return {
         "env": {
