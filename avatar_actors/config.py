@@ -11,9 +11,9 @@ from msgspec import Struct
 from avatar_actors.configuration.environment import overlaid
 from avatar_actors.configuration.kinds import nearest
 from avatar_actors.configuration.loading import translated
-from avatar_actors.configuration.nodes import Block, Node, Scalar, Source, Spot, shown
+from avatar_actors.configuration.nodes import Block, Node, Scalar, Source, Spot, Trust, shown
 from avatar_actors.configuration.schema import config_schema
-from avatar_actors.configuration.search import read_text, search
+from avatar_actors.configuration.search import read_text, search, users_own
 from avatar_actors.errors import SettingsError
 from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.providers.provider import Provider
@@ -26,10 +26,10 @@ __all__ = ["AvatarConfig", "config_schema", "find_config"]
 class AvatarConfig(Struct, frozen=True, kw_only=True):
     """What a configuration says: the chosen provider, and settings for each that there is.
 
-    `source` is the file, empty if none was found; `names_provider`: it, or the environment, chose
-    the provider, which is the embedded one otherwise. `providers` are the agents of one's own.
-    `sections` has, for every provider, the keyword arguments of `open_avatar`; `runtime` is those
-    of `open_runtime`.
+    `source` is the file, or both of them, empty if none was found; `names_provider`: it, or the
+    environment, chose the provider, which is the embedded one otherwise. `providers` are the agents
+    of one's own. `sections` has, for every provider, the keyword arguments of `open_avatar`;
+    `runtime` is those of `open_runtime`.
     """
 
     source: str
@@ -45,15 +45,19 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
     ) -> AvatarConfig:
         """Read the file of this path, or the first that is found; raises ConfigError.
 
-        A file that merely lies in the current directory may say less than one that was named: give
-        None here, not what `find_config` found.
+        A file that merely lies in the current directory may say less than one that was named, and
+        the user's own file is read beside it: give None here, not what `find_config` found.
         """
         environ = os.environ if environ is None else environ
         found = search(path, environ)
         if found is None:
             return _made("", Source("", absolute_path("")), environ)
         text, source = read_text(found)
-        return _made(text, source, environ)
+        if found.trust is Trust.NAMED:
+            return _made(text, source, environ)
+        users = users_own(environ)
+        own_text, own = read_text(users) if users else ("", Source("", Path.cwd()))
+        return _made(own_text, own, environ, _root(text, source))
 
     @classmethod
     def parse(
@@ -99,26 +103,33 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
 def find_config(
     explicit: str | Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Path | None:
-    """Which file `AvatarConfig.load` would read, to show it; None if there is none."""
+    """Which file `AvatarConfig.load` would read first, to show it; None if there is none."""
     found = search(explicit, os.environ if environ is None else environ)
     return found.path if found else None
 
 
-def _made(text: str, source: Source, environ: Mapping[str, str]) -> AvatarConfig:
-    root = _parsed(text, source)
-    if root is None or (isinstance(root, Scalar) and root.value() is None):
-        root = Block(Spot(source), {})
-    if not isinstance(root, Block):
-        root.spot.refuse(f"a configuration is a section of keys; got {shown(root)}")
-    loaded = translated(overlaid(root, environ, _parsed), environ)
+def _made(
+    text: str, source: Source, environ: Mapping[str, str], found: Block | None = None
+) -> AvatarConfig:
+    loaded = translated(overlaid(_root(text, source), environ, _parsed), environ, found)
+    read = [source.name, found.spot.source.name if found else ""]
     return AvatarConfig(
-        source=source.name,
+        source=" and ".join(filter(None, read)),
         provider=loaded.provider,
         names_provider=loaded.names_provider,
         providers=tuple(loaded.own.values()),
         sections=loaded.sections,
         runtime=loaded.runtime,
     )
+
+
+def _root(text: str, source: Source) -> Block:
+    root = _parsed(text, source)
+    if root is None or (isinstance(root, Scalar) and root.value() is None):
+        return Block(Spot(source), {})
+    if not isinstance(root, Block):
+        root.spot.refuse(f"a configuration is a section of keys; got {shown(root)}")
+    return root
 
 
 def _parsed(text: str, source: Source) -> Node | None:

@@ -15,6 +15,7 @@ from avatar_actors.choosing import choose
 from avatar_actors.contact import Contact
 from avatar_actors.events import ActivityEvent, AvatarEvent, TurnEndedEvent
 from avatar_actors.health import HealthStatus
+from avatar_actors.identifiers import check_session_id
 from avatar_actors.launching import Launcher
 from avatar_actors.limit_messages import RaiseBudget
 from avatar_actors.prompting import submission_of
@@ -147,6 +148,7 @@ class Avatar:
 
         AvatarStartError if that cannot be; the avatar then goes on with a fresh session.
         """
+        check_session_id(session_id)
         await self._take_up(ResumeThis(session_id))
 
     async def continue_last(self) -> StoredSession:
@@ -157,6 +159,8 @@ class Avatar:
 
     async def fork(self, session_id: str = "") -> str:
         """Go on in a copy of a session, or of this one, and leave it as it is; the copy's id."""
+        if session_id:
+            check_session_id(session_id)
         return await self._take_up(await fork_wanted(self._contact, session_id))
 
     async def models(self) -> tuple[Choice, ...]:

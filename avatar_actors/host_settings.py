@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TypedDict
@@ -14,6 +15,9 @@ from avatar_actors.settings import Budget
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _LAST_PORT = 65535
+_LONGEST_FORMAT = 1000
+# A width, or a precision, of gigabytes would be written out in full with each line.
+_WIDE = re.compile(r"%\([^)]*\)[^%a-zA-Z]*[0-9]{4}")
 
 
 class ProviderType(StrEnum):
@@ -41,11 +45,22 @@ class LogSettings(Struct, frozen=True, kw_only=True):
             raise SettingsError(f"log.level must be one of {known}; got {self.level!r}")
         if self.max_bytes < 0 or self.backup_count < 0:
             raise SettingsError("log.max_bytes and log.backup_count must be at least 0")
-        try:
-            logging.Formatter(self.format).format(logging.makeLogRecord({}))
-        except (ValueError, KeyError, TypeError) as error:
-            words = f"log.format {self.format!r} is no format of logging: {error}"
-            raise SettingsError(f"{words}; as in %(asctime)s %(levelname)s %(message)s") from error
+        if wrong := wrong_with_format(self.format):
+            words = f"log.format {self.format[:100]!r} is no format of logging: {wrong}"
+            raise SettingsError(f"{words}; as in %(asctime)s %(levelname)s %(message)s")
+
+
+def wrong_with_format(text: str) -> str:
+    """Why this is no format for lines of a log; else nothing."""
+    if len(text) > _LONGEST_FORMAT or "\0" in text:
+        return f"it has more than {_LONGEST_FORMAT} characters, or a NUL"
+    if _WIDE.search(text):
+        return "a field is wider than 999 characters"
+    try:
+        logging.Formatter(text).format(logging.makeLogRecord({}))
+    except (ValueError, KeyError, TypeError) as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 class MetricsKind(Enum):

@@ -20,6 +20,11 @@ def is_session_id(text: str) -> bool:
     return _SESSION_ID.fullmatch(text) is not None
 
 
+def unusable_session(text: str) -> str:
+    """What is said of an agent that names a session by something else."""
+    return f"the agent named a session by {_shown(text)}: no session is asked for by such an id"
+
+
 def check_session_id(text: str) -> None:
     """Raise SettingsError for what cannot be the id of a session."""
     if not is_session_id(text):

@@ -7,21 +7,19 @@ two runtimes write to one file goes through one output, and no line comes twice.
 from __future__ import annotations
 
 import logging
-import os
 import queue
-import stat
 import sys
 import threading
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
-from io import TextIOWrapper
-from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
+from contextlib import asynccontextmanager
+from logging.handlers import QueueHandler, QueueListener
 from pathlib import Path
 
 import trio
 
 from avatar_actors.errors import SettingsError
 from avatar_actors.host_settings import LogSettings
+from avatar_actors.log_file import LogFile
 from avatar_actors.log_redaction import SecretsFilter
 
 _WRITERS = ("avatar_actors", "supervisors")
@@ -88,17 +86,6 @@ class _Writer(QueueListener):
         self._lines.put(None)
 
 
-class _PrivateFile(RotatingFileHandler):
-    """For its owner alone: it tells who uses which agent, and when."""
-
-    def _open(self) -> TextIOWrapper:
-        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):  # /dev/stdout stays as it is
-            with suppress(PermissionError):
-                os.fchmod(descriptor, 0o600)
-        return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
-
-
 class _Outputs:
     """All outputs of this process, and how our loggers were before the first one."""
 
@@ -154,9 +141,8 @@ def _target(settings: LogSettings) -> logging.Handler:
         return logging.StreamHandler(sys.stderr)
     if not place.parent.is_dir():
         raise SettingsError(f"log.file: there is no directory {place.parent}; create it first")
-    most, backups = settings.max_bytes, settings.backup_count
     try:
-        return _PrivateFile(place, maxBytes=most, backupCount=backups, encoding="utf-8")
+        return LogFile(place, settings.max_bytes, settings.backup_count)
     except OSError as error:
         raise SettingsError(f"log.file: {place} cannot be written: {error.strerror}") from error
 

@@ -126,6 +126,8 @@ class SessionRecord:
             lost = "nothing had been said yet"
         elif not lost and not self._can_resume:
             lost = "this agent cannot take up a session again"
+        elif not lost and not self.session_id:
+            lost = "the agent has named no session that can be asked for"
         if lost:
             return ResumeWish("", Continuity.FRESH, lost)
         return ResumeWish(self.session_id, Continuity.RESUMED, is_demanded=self._is_demanded)

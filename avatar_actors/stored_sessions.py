@@ -13,6 +13,7 @@ from avatar_actors import session_messages as inner
 from avatar_actors.contact import Contact
 from avatar_actors.errors import UnknownRequest, Unsupported
 from avatar_actors.events import DiagnosticEvent
+from avatar_actors.identifiers import is_session_id, unusable_session
 from avatar_actors.launching import Launcher, passed_to
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
@@ -65,6 +66,9 @@ async def sessions_of(contact: Contact, launcher: Launcher) -> tuple[StoredSessi
     if can_list:
         try:
             told = await _told(contact, launcher, session)
+            unusable = [each.session_id for each in told if not is_session_id(each.session_id)]
+            remarks = (*remarks, *map(unusable_session, unusable))
+            told = tuple(each for each in told if each.session_id not in unusable)
         except Unsupported as error:
             remarks = (*remarks, f"the agent did not list its sessions: {error}")
     await _publish(contact, remarks)

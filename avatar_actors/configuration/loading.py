@@ -37,26 +37,36 @@ class _Part(Struct, frozen=True):
     effects: list[Effect]
 
 
-def translated(root: Block, environ: Environ) -> Loaded:
-    """All of it, checked; raises ConfigError."""
+def translated(root: Block, environ: Environ, found: Block | None = None) -> Loaded:
+    """All of it, checked; raises ConfigError.
+
+    `found` is a file that merely lay there: what `root` says counts before all of it.
+    """
     parts, entries = _parts(root, environ)
-    for part in (*parts.values(), *entries.values()):
-        refuse_powers(part.effects)
+    lesser, strangers = _parts(found, environ) if found else ({}, {})
+    refuse_powers(Effect("providers", None, stranger.at) for stranger in strangers.values())
     known = provider_names()
     own: dict[str, Provider] = {}
     for name, entry in entries.items():
         if agent := own_agent(name, entry.effects, entry.at, known):
             own[name] = agent
     given = {**{name: part for name, part in parts.items() if name in known}, **entries}
-    shared = [*_effects(parts, "engine"), *_effects(parts, "rate_limit")]
+    shared, less_shared = (_shared(each) for each in (parts, lesser))
     sections = {
-        name: avatar_options([*shared, *_settings_of(given, name)])
+        name: avatar_options(
+            [
+                *less_shared,
+                *(_effects(lesser, name) if name in known else []),
+                *shared,
+                *_settings_of(given, name),
+            ]
+        )
         for name in sorted({*known, *own})
     }
     chosen = _chosen(parts, list(sections))
     for name in {chosen: 0, **dict.fromkeys(given)}:
         _check(own.get(name) or name, sections[name], given.get(name, _Part(root.spot, [])).at)
-    host = [effect for name in HOST_SECTIONS for effect in _effects(parts, name)]
+    host = [each for by in (lesser, parts) for name in HOST_SECTIONS for each in _effects(by, name)]
     return Loaded(chosen, "provider" in parts, own, sections, runtime_options(host))
 
 
@@ -71,11 +81,17 @@ def _parts(root: Block, environ: Environ) -> tuple[dict[str, _Part], dict[str, _
                 entries[entry] = _Part(spot, OWN.each.effects(each, spot, environ))
         else:
             parts[name] = _Part(at, effects_of(key, node, at, environ))
+    for part in (*parts.values(), *entries.values()):
+        refuse_powers(part.effects)
     return parts, entries
 
 
 def _effects(parts: dict[str, _Part], name: str) -> list[Effect]:
     return parts[name].effects if name in parts else []
+
+
+def _shared(parts: dict[str, _Part]) -> list[Effect]:
+    return [*_effects(parts, "engine"), *_effects(parts, "rate_limit")]
 
 
 def _settings_of(parts: dict[str, _Part], name: str) -> Iterator[Effect]:

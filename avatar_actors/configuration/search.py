@@ -35,6 +35,11 @@ def search(explicit: str | Path | None, environ: Mapping[str, str]) -> Found | N
     local = Path(LOCAL_FILE)
     if os.path.lexists(local):
         return Found(local, Trust.FOUND, is_searched=True)
+    return users_own(environ)
+
+
+def users_own(environ: Mapping[str, str]) -> Found | None:
+    """The file in the user's own directory of configurations."""
     users = _user_file(environ)
     if users is not None and os.path.lexists(users):
         return Found(users, Trust.NAMED, is_searched=True)

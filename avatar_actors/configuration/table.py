@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Final
 
 from avatar_actors.configuration import provider_keys as of
 from avatar_actors.configuration.avatar_keys import DOLLARS, RATE_LIMIT, SHARE, SHARED
 from avatar_actors.configuration.keys import Key, Meaning, Meanings, Section
 from avatar_actors.configuration.kinds import Checked, File, Flag, OneOf, Text, Whole
-from avatar_actors.host_settings import MetricsKind
+from avatar_actors.host_settings import MetricsKind, wrong_with_format
 
 LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
-def _is_format(text: str) -> bool:
-    try:
-        logging.Formatter(text).format(logging.makeLogRecord({}))
-    except (ValueError, KeyError, TypeError):
-        return False
-    return True
-
-
-_FORMAT: Final = Checked("a format of Python's logging, as %(message)s", _is_format)
+_FORMAT: Final = Checked(
+    "a format of Python's logging, as %(message)s", lambda text: not wrong_with_format(text)
+)
 _PATH: Final = Checked("a path that begins with a slash", lambda text: text.startswith("/"))
 _LOGGING: Final = Section((
     Key("level", OneOf(LEVELS), "log.level", "From which level on: `INFO`."),

@@ -1,33 +1,38 @@
 """What a file may say that merely lay in the current directory: it may be a stranger's.
 
-Who clones a repository and starts an avatar in it has not read its `.avatar.yaml`. Such a file may
-choose a model or a limit. It may not say what is run, where words are sent, or that nobody is
-asked: for that the user names the file.
+Who clones a repository and starts an avatar in it has not read its `.avatar.yaml`. Such a file
+decides nothing that writes, runs, opens a port, reaches a command line, a variable or a file of the
+agent, sends words somewhere or loosens a permission: for that the user names the file. It counts
+after everything that the user's own file and the environment say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Final
 
 from avatar_actors.configuration.keys import Effect
 from avatar_actors.configuration.nodes import Trust
 from avatar_actors.settings import PermissionMode
 
-# Everything else needs a file that was named, so that a new key is safe until it is put here.
-_HARMLESS: Final = (
-    "args.debug", "budget.*", "continue_last", "max_avatars", "max_history", "max_line", "model",
-    "observable", "output_schema.*", "provider", "rate_limit.*", "restarts.*", "resume", "retry.*",
-    "system_prompt", "timeouts.*", "tools.deny", "while_busy",
-    "log.enabled", "log.level", "log.format", "log.max_bytes", "log.backup_count",
-    "metrics.enabled", "metrics.endpoint", "metrics.kind", "metrics.port",
-    "options.dialect", "options.disable_background_tasks", "options.effort",
-    "options.fallback_model", "options.file_checkpoints", "options.flavour", "options.headless",
-    "options.include_thoughts", "options.max_*", "options.system_prompt_snapshot",
-    "options.temperature", "options.thinking_*", "options.top_?",
-)  # fmt: skip
+# Everything else needs a file that was named: a new key is refused until it is judged and put here.
+FOUND_MAY_SET: Final = {
+    "budget.cost_usd": "A limit of money: it only ends the spending sooner.",
+    "budget.tokens": "A limit of tokens: it only ends the spending sooner.",
+    "budget.turns": "A limit of prompts: it only ends the spending sooner.",
+    "budget.warn_at": "It moves a warning, and the limit stays.",
+    "max_avatars": "A limit: it only refuses further avatars.",
+    "max_history": "It bounds what our own memory keeps of what was said.",
+    "permissions": "Only `safe`, which allows less than any other mode.",
+    "rate_limit.enabled": "It switches the file's own limit; one of the user's counts before it.",
+    "rate_limit.per_minute": "A limit: prompts wait, and none is sent that would not be.",
+    "rate_limit.burst": "A part of the same limit.",
+    "timeouts.turn": "A limit: a turn is only ended sooner.",
+    "timeouts.permission": "A question that nobody answers is denied, never allowed.",
+    "timeouts.stall_warning": "It moves a warning about silence.",
+    "timeouts.stall_alarm": "It moves an alarm about silence, which ends nothing.",
+    "while_busy": "It orders the host's own prompts; none is added.",
+}
 
 
 def refuse_powers(effects: Iterable[Effect]) -> None:
@@ -42,12 +47,5 @@ def refuse_powers(effects: Iterable[Effect]) -> None:
 
 
 def _is_harmless(effect: Effect) -> bool:
-    match effect.target, effect.value:
-        case "permissions", mode:
-            return mode is not PermissionMode.UNRESTRICTED
-        case "working_dir" | "log.file", Path() as path:
-            return path.resolve().is_relative_to(effect.at.source.folder.resolve())
-        case "working_dir" | "log.file", _:
-            return True
-        case target, _:
-            return any(fnmatchcase(target, pattern) for pattern in _HARMLESS)
+    is_strict = effect.target != "permissions" or effect.value is PermissionMode.SAFE
+    return is_strict and effect.target in FOUND_MAY_SET

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from avatar_actors.identifiers import is_session_id
 from avatar_actors.sessions.listing import SessionListing, SessionSearch
 from avatar_actors.types import JsonObject, StoredSession
 from avatar_actors.wire.json_values import decoded, is_object
@@ -81,7 +82,9 @@ class Shelf:
                 self._remarks.append(f"only the newest {number} of {len(newest)} files were read")
                 break
             session = read(file)
-            if session is not None and search.covers(session.working_dir):
+            if session is not None and not is_session_id(session.session_id):
+                self.note(file.path, "a session of this name cannot be asked for")
+            elif session is not None and search.covers(session.working_dir):
                 found.setdefault(session.session_id, session)
         return SessionListing(tuple(found.values()), self.remarks)
 

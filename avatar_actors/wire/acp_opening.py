@@ -7,7 +7,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from avatar_actors import __version__
-from avatar_actors.types import Continuity, JsonObject, PermissionBasis
+from avatar_actors.events import DiagnosticEvent
+from avatar_actors.identifiers import is_session_id, unusable_session
+from avatar_actors.types import Continuity, JsonObject, Level, PermissionBasis
 from avatar_actors.wire.acp_capabilities import (
     capabilities_of,
     has_session_method,
@@ -28,6 +30,7 @@ from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure
 from avatar_actors.wire.json_values import decoded, decoded_as, text_at
 from avatar_actors.wire.jsonrpc import Peer, Reply, RpcError
 from avatar_actors.wire.phases import Progress, Step
+from avatar_actors.wire.remarks import remark
 
 PROTOCOL_VERSION: Final = 1
 AUTH_REQUIRED: Final = -32000
@@ -118,7 +121,10 @@ class Opening:
         if reply.error is not None and reply.error.code == AUTH_REQUIRED:
             return self._log_in(reply.error)
         last = last_of(decoded(reply.result), self.wanted.cwd) if reply.error is None else ""
-        if not last:
+        if last and not is_session_id(last):
+            self._refusals.append(unusable_session(last))
+            last = ""
+        elif not last:
             why = reply.error.message if reply.error else ""
             nothing = f"there is no earlier session of {self.wanted.cwd}"
             self._refusals.append(f"{LIST}: {why}" if why else nothing)
@@ -178,7 +184,8 @@ class Opening:
             return self._fail(f"the answer to {way} names no session")
         if self.wanted.resume or self.wanted.begins is Beginning.LAST:
             self.continuity = Continuity.FRESH if way == NEW else Continuity.RESUMED
-        return self._choose()
+        odd = [] if is_session_id(self.session_id) else [remark(unusable_session(self.session_id))]
+        return [*odd, *self._choose()]
 
     def _log_in(self, error: RpcError) -> list[Fact]:
         method = self._profile.auth_method
@@ -236,7 +243,8 @@ class Opening:
             self._turn.resumed()
         can = capabilities_of(self.agent, self.session, self._profile)
         return Opened(
-            session_id=self.session_id,
+            # One that cannot be asked for serves this life alone.
+            session_id=self.session_id if is_session_id(self.session_id) else "",
             capabilities=replace(can, permissions=self._held.permissions),
             continuity=self.continuity,
             why="; ".join(self._refusals) if self.continuity is Continuity.FRESH else "",

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from avatar_actors.events import SessionInfoEvent
+from avatar_actors.identifiers import is_session_id, unusable_session
 from avatar_actors.types import (
     Choice,
     Continuity,
@@ -21,6 +22,7 @@ from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, SessionRenamed
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.phases import Phase, Progress, Step
+from avatar_actors.wire.remarks import remark
 
 # The modes that set_permission_mode takes (2.1.325: its own error message lists them).
 MODES: Final = ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan")
@@ -33,7 +35,7 @@ class Opening:
     def __init__(self, progress: Progress, permissions: PermissionBasis) -> None:
         self._progress = progress
         self._permissions = permissions
-        self._session_id = ""
+        self._session_id = self._unusable = ""
         self._wish = Open(cwd="")
 
     def begin(self, wish: Open) -> None:
@@ -73,8 +75,11 @@ class Opening:
 
     def session(self, session_id: str) -> list[Fact]:
         """A line named the session; /clear and --fork-session change it."""
-        if not session_id or session_id == self._session_id:
+        if not session_id or session_id in {self._session_id, self._unusable}:
             return []
+        if not is_session_id(session_id):
+            self._unusable = session_id
+            return [remark(unusable_session(session_id))]
         self._session_id = session_id
         is_open = self._progress.phase not in {Phase.NEW, Phase.OPENING}
         return [SessionRenamed(session_id)] if is_open else []

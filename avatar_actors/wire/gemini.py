@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from avatar_actors.command_line import command_line
 from avatar_actors.events import ContinuityEvent, DiagnosticEvent, SessionInfoEvent, TextEvent
+from avatar_actors.identifiers import is_session_id, unusable_session
 from avatar_actors.types import (
     Continuity,
     Level,
@@ -225,7 +226,9 @@ class GeminiHeadlessWire:
 
     def _init(self, line: lines.InitLine) -> list[Fact]:
         facts: list[Fact] = []
-        if line.session_id and line.session_id != self._session_id:
+        if line.session_id and not is_session_id(line.session_id):
+            facts.append(remark(unusable_session(line.session_id)))
+        elif line.session_id and line.session_id != self._session_id:
             self._session_id = line.session_id
             facts.append(SessionRenamed(line.session_id))
         if line.model and line.model != self._model:
