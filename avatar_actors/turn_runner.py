@@ -178,9 +178,9 @@ class TurnRunner:
             return ending
         if ending.data is None:
             text = await self._links.tracker.ask(messages.SaidSoFar(self.turn_id))
-            answer = answer_in(text, schema)
+            answer = await answer_in(text, schema)
         else:
-            answer = fitting(ending.data, schema)
+            answer = await fitting(ending.data, schema)
         if answer.fault:
             return replace(ending, outcome=Outcome.FAILED, reason=answer.fault, data=None)
         return replace(ending, data=answer.data)

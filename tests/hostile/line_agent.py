@@ -19,7 +19,9 @@ def main() -> None:
             case "session/new":
                 answer(message["id"], {"sessionId": "s-1"})
             case "session/prompt":
-                for step in json.loads(message["params"]["prompt"][0]["text"]):
+                text = message["params"]["prompt"][0]["text"]
+                # What a schema asks for follows the orders.
+                for step in json.JSONDecoder().raw_decode(text)[0]:
                     play(step, str(message["id"]))
             case _:
                 pass
