@@ -1,12 +1,14 @@
 """An ACP agent on the standard library that writes exactly the lines which the prompt orders.
 
 The prompt is a JSON list of steps: {"write": TEXT, "times": 1}, where $ID is the prompt's id;
-{"hear": true} says the next message of the client as a text; {"deaf": true} closes stdin.
+{"hear": true} says the next message of the client as a text; {"deaf": true} closes stdin,
+{"wait": true} does nothing more, {"die": true} exits.
 """
 
 import json
 import os
 import sys
+import time
 from typing import Any
 
 
@@ -36,6 +38,10 @@ def play(step: dict[str, Any], prompt_id: str) -> None:
         say(sys.stdin.readline())
     elif "deaf" in step:
         os.close(0)
+    elif "wait" in step:
+        time.sleep(600)
+    elif "die" in step:
+        os._exit(3)
 
 
 def say(text: str) -> None:
