@@ -190,7 +190,7 @@ class TurnEndedEvent(AvatarEvent, frozen=True, tag="turn_ended"):
 
     `unknown_tools`: calls that were under way when the agent died. `can_retry`: it crashed, or was
     refused for now, and no tool had started: sending it again cannot do anything twice. `data`: the
-    validated object, where a schema was asked for.
+    validated object, where a schema was asked for. `is_cut`: there was more text than `max_answer`.
     """
 
     outcome: Outcome = Outcome.COMPLETED
@@ -204,6 +204,7 @@ class TurnEndedEvent(AvatarEvent, frozen=True, tag="turn_ended"):
     session_id: str = ""
     data: Any = None
     tool_calls: tuple[ToolCall, ...] = ()
+    is_cut: bool = False
 
 
 class RetryEvent(AvatarEvent, frozen=True, tag="retry"):

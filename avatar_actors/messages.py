@@ -101,7 +101,14 @@ class TurnEnding(Struct, frozen=True, kw_only=True):
     data: Any = None
 
 
-class SaidSoFar(Struct, Request[str], frozen=True):
+class Said(Struct, frozen=True):
+    """The text of an answer; cut: there was more of it than is kept."""
+
+    text: str = ""
+    is_cut: bool = False
+
+
+class SaidSoFar(Struct, Request[Said], frozen=True):
     """The text of the turn up to now."""
 
     turn_id: int

@@ -52,5 +52,6 @@ def _as_json(context: JsonObject) -> str:
     try:
         # "</" as JSON may also write it: nothing in the context can end its block.
         return msgspec.json.encode(context).decode().replace("</", "<\\/")
-    except TypeError as error:
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        # ValueError: half a surrogate pair, which UTF-8 cannot carry, or an endless number.
         raise SettingsError(f"the context of a prompt must be JSON: {error}") from error

@@ -14,6 +14,7 @@ class BridgeResponse(Struct, frozen=True, kw_only=True):
     """The answer to one prompt; true if the agent finished it.
 
     `data` is the validated object where a schema was asked for. `tool_calls` are all of the turn.
+    `is_cut`: there was more text than the avatar's `max_answer`; it was told by events alone.
     """
 
     content: str
@@ -27,6 +28,7 @@ class BridgeResponse(Struct, frozen=True, kw_only=True):
     tool_calls: tuple[ToolCall, ...] = ()
     unknown_tools: tuple[str, ...] = ()
     can_retry: bool = False
+    is_cut: bool = False
 
     def __bool__(self) -> bool:
         return self.success
@@ -71,4 +73,5 @@ def response_of(ended: TurnEndedEvent) -> BridgeResponse:
         tool_calls=ended.tool_calls,
         unknown_tools=ended.unknown_tools,
         can_retry=ended.can_retry,
+        is_cut=ended.is_cut,
     )

@@ -176,7 +176,7 @@ class _ProcessEnd:
 
     def __init__(self, launcher: Launcher, company: Company, redactor: Redactor, out: Out) -> None:
         self._launcher, self._company = launcher, company
-        self._redactor, self._out = redactor, out
+        self._redactor, self._out, self._news = redactor, out, out.clone()
         times = launcher.settings.timeouts
         self._process = ChildSpec(
             "agent process",
@@ -216,7 +216,8 @@ class _ProcessEnd:
         await agent_process(inbox, around)
 
     async def _run_writer(self, inbox: Inbox[inner.Write]) -> None:
-        await stdin_writer(inbox, self._running(inbox.sibling(self._process)).lease.stdin)
+        stdin = self._running(inbox.sibling(self._process)).lease.stdin
+        await stdin_writer(inbox, stdin, self._news)
 
     async def _run_reader(self, inbox: Inbox[inner.Nothing]) -> None:
         lease = self._running(inbox.sibling(self._process)).lease

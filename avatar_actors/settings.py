@@ -155,10 +155,11 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     timeouts: Timeouts = Timeouts()
     max_history: int = 200
     max_line: int = 64 * 1024 * 1024
+    max_answer: int = 16 * 1024 * 1024
 
     def __post_init__(self) -> None:
-        if self.max_history < 0 or self.max_line < 1:
-            raise SettingsError("max_history must be at least 0, max_line at least 1")
+        if self.max_history < 0 or self.max_line < 1 or self.max_answer < 1:
+            raise SettingsError("max_history is at least 0, max_line and max_answer are at least 1")
         if self.fork and self.resume:
             raise SettingsError("resume goes on with a session, fork with a copy: give one of them")
         _check_texts(self)
@@ -245,6 +246,7 @@ class SharedOptions(TypedDict, total=False):
     timeouts: Timeouts
     max_history: int
     max_line: int
+    max_answer: int
 
 
 class AvatarOptions(SharedOptions, total=False):

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
+import signal
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import unquote
 
 import msgspec
+import trio
 from msgspec import Struct
 
+from avatar_actors import schema_fit
 from avatar_actors.errors import SettingsError
 from avatar_actors.types import JsonObject
 from avatar_actors.wire.json_values import is_array, is_object
 
-_FENCED: Final = re.compile(r"```[\w-]*\n(.*?)```", re.DOTALL)
-_OPENING: Final = re.compile(r"[{\[]")
-# An answer that has more brackets than this before its JSON has none.
-_PLACES: Final = 200
-_LONGEST_REASON: Final = 300
+# Up to here an answer is looked through in 10 ms, however it is made.
+_SHORT: Final = 16 * 1024
+# So many parts of values meet parts of schemas in 0.2 s.
+_MOMENT: Final = 20_000
+# Keywords that are quickly looked at, or not at all. Those with schemas in them stand in _is_plain.
+_PLAIN: Final = frozenset({
+    "$comment", "$schema", "const", "default", "deprecated", "description", "enum", "examples",
+    "exclusiveMaximum", "exclusiveMinimum", "maxItems", "maxLength", "maxProperties", "maximum",
+    "minItems", "minLength", "minProperties", "minimum", "readOnly", "required", "title", "type",
+    "writeOnly",
+})  # fmt: skip
 
 
 class Answer(Struct, frozen=True):
@@ -40,39 +49,28 @@ def check_schema(schema: JsonObject) -> None:
         validator_for(schema).check_schema(schema)
     except SchemaError as error:
         raise SettingsError(f"no JSON Schema: {error.json_path}: {error.message}") from error
-    except TypeError as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise SettingsError(f"no JSON Schema: {error}") from error
     for reference in _references(schema):
         if not _leads_somewhere(reference, schema):
             raise SettingsError(f"the schema refers to {reference!r}, which is not in it")
 
 
-def answer_in(text: str, schema: JsonObject) -> Answer:
-    """The JSON in an answer that fits the schema: the whole text, a fenced block, or bare in it."""
-    fault = "there is no JSON in the answer"
-    for value in _values_in(text):
-        found = fitting(value, schema)
-        if not found.fault:
-            return found
-        fault = found.fault
-    return Answer(fault=fault)
+async def answer_in(text: str, schema: JsonObject) -> Answer:
+    """The JSON in an answer that fits the schema; the loop is free meanwhile."""
+    # No value in the text has more parts than this.
+    parts = 1 + text.count(",") + text.count("[") + text.count("{")
+    if len(text) <= _SHORT and _is_cheap(parts, schema):
+        return Answer(*schema_fit.find(text, schema))
+    return await _checked_elsewhere({"text": text, "schema": schema})
 
 
-def fitting(value: Any, schema: JsonObject) -> Answer:
+async def fitting(value: Any, schema: JsonObject) -> Answer:
     """The value, if it fits; else where it does not, and what was expected there."""
-    from jsonschema.validators import validator_for  # noqa: PLC0415 - only who gives a schema pays
-    from referencing import Registry  # noqa: PLC0415 - the same
-
-    # A registry of its own, or jsonschema would fetch a remote reference.
-    registry: Registry[Any] = Registry()
-    validator = validator_for(schema)(schema, registry=registry)
-    # The one nearest to the root says most.
-    faults = validator.iter_errors(value)
-    error = min(faults, key=lambda fault: len(fault.absolute_path), default=None)
-    if error is None:
-        return Answer(value)
-    reason = f"the answer does not fit the schema: {error.json_path}: {error.message}"
-    return Answer(fault=reason[:_LONGEST_REASON])
+    if _is_cheap(_parts_in(value), schema):
+        fault = schema_fit.why_not(value, schema)
+        return Answer(fault=fault) if fault else Answer(value)
+    return await _checked_elsewhere({"value": value, "schema": schema})
 
 
 def instruction(schema: JsonObject) -> str:
@@ -85,31 +83,71 @@ def instruction(schema: JsonObject) -> str:
     )
 
 
-def _values_in(text: str) -> Iterator[Any]:
-    """The JSON values, the likeliest answer first: the last of several blocks is the final one."""
-    for whole in (text, *reversed(_FENCED.findall(text))):
-        try:
-            yield _decoder().decode(whole.strip())
-        except (ValueError, RecursionError):
+def _is_cheap(parts: int, schema: JsonObject) -> bool:
+    """Whether a value of so many parts is checked in a moment, whatever it is.
+
+    Each part may meet each part of the schema; patterns, uniqueness and references cost more than
+    that, or call themselves.
+    """
+    return parts * _parts_in(schema) <= _MOMENT and _is_plain(schema)
+
+
+def _parts_in(value: object) -> int:
+    count, level = 0, [value]
+    while level and count <= _MOMENT:
+        count += len(level)
+        level = [inner for each in level for inner in _inside(each)]
+    return count
+
+
+def _is_plain(schema: JsonObject) -> bool:
+    parts: list[object] = [schema]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, bool):
             continue
-    place = 0
-    for _ in range(_PLACES):
-        start = _OPENING.search(text, place)
-        if start is None:
-            return
+        if not is_object(part):
+            return False
+        for key, inner in part.items():
+            if key == "properties" and is_object(inner):
+                parts += inner.values()
+            elif key in {"anyOf", "oneOf", "allOf"} and is_array(inner):
+                parts += inner
+            elif key in {"items", "additionalProperties"}:
+                parts.append(inner)
+            elif key not in _PLAIN:
+                return False
+    return True
+
+
+async def _checked_elsewhere(question: JsonObject) -> Answer:
+    """Ask the program: a process can be ended, a thread in a regular expression cannot."""
+    asked = json.dumps({**question, "path": [place for place in sys.path if place]})
+    command = [sys.executable, "-I", schema_fit.__file__]
+    with trio.move_on_after(schema_fit.CLOCK_SECONDS):
         try:
-            value, place = _decoder().raw_decode(text, start.start())
-            yield value
-        except (ValueError, RecursionError):
-            place = start.end()
+            done = await trio.run_process(
+                command,
+                stdin=asked.encode("ascii"),
+                capture_stdout=True,
+                capture_stderr=True,
+                check=False,
+                deliver_cancel=_kill,
+            )
+        except OSError as error:
+            return Answer(fault=f"the answer cannot be checked: {error}")
+        if done.returncode == 0:
+            found = json.loads(done.stdout)
+            return Answer(found["data"], found["fault"])
+        if done.returncode not in {-signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM}:
+            last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+            return Answer(fault=f"the answer cannot be checked: {last or done.returncode}")
+    late = f"the answer cannot be checked within {schema_fit.CPU_SECONDS} s of computing"
+    return Answer(fault=late)
 
 
-def _decoder() -> json.JSONDecoder:
-    return json.JSONDecoder(parse_constant=_refuse_constant)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+async def _kill(process: trio.Process) -> None:
+    process.kill()
 
 
 def _references(schema: object) -> Iterator[str]:
@@ -142,6 +180,9 @@ def _leads_somewhere(reference: str, schema: JsonObject) -> bool:
 def _parts_of(schema: object) -> Iterator[JsonObject]:
     if is_object(schema):
         yield schema
-    inner = schema.values() if is_object(schema) else schema if is_array(schema) else ()
-    for part in inner:
+    for part in _inside(schema):
         yield from _parts_of(part)
+
+
+def _inside(value: object) -> Iterable[object]:
+    return value.values() if is_object(value) else value if is_array(value) else ()

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 import trio
 
+from avatar_actors.errors import SettingsError
 from avatar_actors.events import (
     AvatarEvent,
     EventsLostEvent,
@@ -23,14 +24,19 @@ from avatar_actors.events import (
 # holds (64 KiB, some 500 lines), so that a reader keeps up with any agent.
 _BATCH = 1024
 _CAPACITY = 4096
+# What may wait of text and thoughts, in characters, each piece with what an object weighs.
+_MOST_WORDS = 16 * 1024 * 1024
+_PIECE = 64
+_CHUNK = 256 * 1024
 
 
 class EventStream:
     """Filled by the event hub, read by one task with `async for`.
 
     A reader that keeps up sees every event. One that does not gets adjacent pieces of text, and of
-    a thought, merged: nothing of them is lost. Only when even that is over `capacity` the oldest
-    other events go, and an EventsLostEvent says how many. It never holds anybody up.
+    a thought, merged. Only when even that is over `capacity` the oldest other events go; and when
+    16 MiB of words wait, the oldest of these. An EventsLostEvent says how many went. It never holds
+    anybody up.
     """
 
     def __init__(
@@ -39,6 +45,8 @@ class EventStream:
         kinds: Collection[type[AvatarEvent]] = (),
         capacity: int = _CAPACITY,
     ) -> None:
+        if capacity < 1:
+            raise SettingsError(f"capacity must be at least 1; got {capacity!r}")
         self.turn_id = turn_id
         self.kinds: tuple[type[AvatarEvent], ...] = tuple(kinds)
         self.lost: int = 0
@@ -47,6 +55,7 @@ class EventStream:
         self._wanted = _Wanted(self.kinds)
         self._capacity = capacity
         self._roof = capacity
+        self._words = 0
         self._queue: deque[AvatarEvent | _Run] = deque()
         self._unseen_losses = 0
         self._credit = _BATCH
@@ -96,12 +105,16 @@ class EventStream:
         if self.kinds:
             wanted = self._wanted
             events = [event for event in events if wanted[type(event)]]
+        # Weighed only while the reader is behind: what comes at one time is a block of output.
+        self._words = self._words + _weight(events) if self._queue else 0
         if len(self._queue) + len(events) <= self._capacity:
             self._queue.extend(events)
             self._roof = self._capacity
         else:
             for event in events:
                 self._squeeze_in(event)
+        if self._words > _MOST_WORDS:
+            self._drop_words()
         if self._arrival is not None and self._queue:
             self._arrival.set()
             self._arrival = None
@@ -170,6 +183,29 @@ class EventStream:
                 kept.append(event)
         self._queue = kept
 
+    def _drop_words(self) -> None:
+        # Weighed anew: some of it may have been read since, and many small pieces weigh most.
+        for event in self._queue:
+            if isinstance(event, _Run):
+                event.compact()
+        self._words = sum(map(_weight_of, self._queue))
+        excess = self._words - _MOST_WORDS // 2
+        if self._words <= _MOST_WORDS:
+            return
+        kept: deque[AvatarEvent | _Run] = deque()
+        for event in self._queue:
+            run = event if isinstance(event, _Run) else _Run(event)
+            if excess > 0 and isinstance(run.first, TextEvent | ThinkingEvent):
+                lost, weight = run.drop(excess)
+                excess -= weight
+                self._words -= weight
+                self.lost += lost
+                self._unseen_losses += lost
+                event = run  # noqa: PLW2901 - what is left of it
+            if run.parts:
+                kept.append(event)
+        self._queue = kept
+
 
 class _Wanted(dict[type[AvatarEvent], bool]):
     """Whether an event of this type is of one of the kinds; most events are text, asked again."""
@@ -202,6 +238,21 @@ class _Run:
         self.last = follower.last
         return True
 
+    def compact(self) -> None:
+        """The same words in few pieces."""
+        words = "".join(self.parts)
+        starts = range(0, max(len(words), 1), _CHUNK)
+        self.parts = [words[start : start + _CHUNK] for start in starts]
+
+    def drop(self, weight: int) -> tuple[int, int]:
+        """Drop the oldest pieces, at least of this weight; their number and what they weighed."""
+        count = dropped = 0
+        while count < len(self.parts) and dropped < weight:
+            dropped += len(self.parts[count]) + _PIECE
+            count += 1
+        del self.parts[:count]
+        return count, dropped
+
     def shrunk(self) -> AvatarEvent | _Run:
         """Itself, or its only event."""
         return self.first if len(self.parts) == 1 else self
@@ -216,6 +267,18 @@ class _Run:
             thought = "".join(self.parts)
             return msgspec.structs.replace(first, thought=thought, is_complete=last.is_complete)
         return first
+
+
+def _weight(events: Sequence[AvatarEvent]) -> int:
+    return sum([len(event.text) + _PIECE for event in events if type(event) is TextEvent]) + sum(
+        [len(event.thought) + _PIECE for event in events if type(event) is ThinkingEvent]
+    )
+
+
+def _weight_of(event: AvatarEvent | _Run) -> int:
+    if isinstance(event, _Run):
+        return sum(map(len, event.parts)) + _PIECE * len(event.parts)
+    return _weight([event])
 
 
 def _words(event: AvatarEvent) -> str:

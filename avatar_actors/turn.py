@@ -51,8 +51,13 @@ class Turn:
 
     @property
     def text(self) -> str:
-        """The whole answer, once it has ended."""
+        """The answer, once it has ended; `is_cut` tells whether it is whole."""
         return self.ended.text if self.ended is not None else ""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there was more text than `max_answer`, so that `text` is only its beginning."""
+        return self.ended is not None and self.ended.is_cut
 
     @property
     def reason(self) -> str:

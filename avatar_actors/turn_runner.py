@@ -17,13 +17,14 @@ from avatar_actors.messages import TurnEnding
 from avatar_actors.prompting import worded
 from avatar_actors.retrying import retry_of
 from avatar_actors.settings import AvatarSettings
-from avatar_actors.structured_output import answer_in, fitting
+from avatar_actors.structured_output import Answer, answer_in, fitting
 from avatar_actors.types import JsonObject, Outcome
 from supervisors import ActorRestarting, Address, AskFailed
 
 R = TypeVar("R")
 
 _LIMITER_IS_BACK = 0.01
+_TOO_LONG = "the answer does not fit the schema: it is longer than max_answer"
 
 
 class Links(Struct, frozen=True, kw_only=True):
@@ -177,10 +178,10 @@ class TurnRunner:
         if schema is None or ending.outcome is not Outcome.COMPLETED:
             return ending
         if ending.data is None:
-            text = await self._links.tracker.ask(messages.SaidSoFar(self.turn_id))
-            answer = answer_in(text, schema)
+            said = await self._links.tracker.ask(messages.SaidSoFar(self.turn_id))
+            answer = Answer(fault=_TOO_LONG) if said.is_cut else await answer_in(said.text, schema)
         else:
-            answer = fitting(ending.data, schema)
+            answer = await fitting(ending.data, schema)
         if answer.fault:
             return replace(ending, outcome=Outcome.FAILED, reason=answer.fault, data=None)
         return replace(ending, data=answer.data)

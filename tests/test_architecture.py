@@ -54,13 +54,15 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.attachment": VALUES,
     "avatar_actors.prices": VALUES,
     "avatar_actors.settings": (*VALUES, "avatar_actors.tool_policy", "avatar_actors.prices"),
-    # The one place that knows JSON Schema.
+    # The two places that know JSON Schema. The second is also a program, so it knows nothing else.
     "avatar_actors.structured_output": (
         *VALUES,
+        "avatar_actors.schema_fit",
         "avatar_actors.wire.json_values",
         "jsonschema.*",
-        "referencing.*",
+        "trio.*",
     ),
+    "avatar_actors.schema_fit": ("jsonschema.*", "referencing.*"),
     "avatar_actors.tool_policy": VALUES,
     "avatar_actors.wire": WIRE,
     "avatar_actors.providers": (

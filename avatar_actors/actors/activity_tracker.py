@@ -12,6 +12,7 @@ from avatar_actors.activity import Activities
 from avatar_actors.events import (
     AvatarEvent,
     CostEvent,
+    DiagnosticEvent,
     QueueEvent,
     StallEvent,
     TextEvent,
@@ -20,6 +21,7 @@ from avatar_actors.events import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
+from avatar_actors.history import AnswerText
 from avatar_actors.messages import (
     BeginTurn,
     EndTurn,
@@ -29,6 +31,7 @@ from avatar_actors.messages import (
     ListActivities,
     PromptSent,
     Publish,
+    Said,
     SaidSoFar,
     SessionDown,
     SessionUp,
@@ -40,7 +43,7 @@ from avatar_actors.processes import Vitals
 from avatar_actors.session_messages import GetVitals, ProcessMessage
 from avatar_actors.settings import Timeouts
 from avatar_actors.stall import Stall, judge
-from avatar_actors.types import ActivityStatus, Outcome, ToolCall, ToolStatus, Usage
+from avatar_actors.types import ActivityStatus, Level, Outcome, ToolCall, ToolStatus, Usage
 from supervisors import Address, AskFailed, Inbox
 
 _ENDED = {
@@ -56,10 +59,10 @@ _ENDED_BADLY = (ToolStatus.UNKNOWN, ActivityStatus.FAILED)
 
 
 async def activity_tracker(
-    inbox: Inbox[TrackerMessage], hub: Address[HubMessage], timeouts: Timeouts
+    inbox: Inbox[TrackerMessage], hub: Address[HubMessage], timeouts: Timeouts, max_answer: int
 ) -> None:
     """One task keeps the account, another watches the silence of a turn."""
-    account = _Account(hub)
+    account = _Account(hub, max_answer)
     async with trio.open_nursery() as nursery:
         async for message in inbox:
             match message:
@@ -73,7 +76,7 @@ async def activity_tracker(
                 case WasSent(turn_id):
                     inbox.reply(message, account.sent == turn_id)
                 case SaidSoFar(turn_id):
-                    inbox.reply(message, account.text if account.turn_id == turn_id else "")
+                    inbox.reply(message, account.said(turn_id))
                 case TryAgain():
                     inbox.reply(message, await account.try_again(message))
                 case EndTurn():
@@ -93,7 +96,7 @@ async def activity_tracker(
 class _Account:
     """The present turn, and what runs beside it."""
 
-    def __init__(self, hub: Address[HubMessage]) -> None:
+    def __init__(self, hub: Address[HubMessage], max_answer: int) -> None:
         self.activities = Activities()
         self.process: Address[ProcessMessage] | None = None
         self.shows_thoughts = True
@@ -102,7 +105,8 @@ class _Account:
         self.heard_at = 0.0
         self.silence = trio.CancelScope()
         self._hub = hub
-        self._texts: list[str] = []
+        self._max_answer = max_answer
+        self._text = AnswerText(max_answer)
         self._usage = Usage()
         self._refused = Usage()
         self._began = 0.0
@@ -110,16 +114,16 @@ class _Account:
         self._unknown: dict[str, None] = {}
         self._guess = ""
 
-    @property
-    def text(self) -> str:
-        return "".join(self._texts)
+    def said(self, turn_id: int) -> Said:
+        is_present = self.turn_id == turn_id
+        return Said(self._text.whole(), self._text.is_cut) if is_present else Said()
 
     async def publish(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
         if events:
             await self._hub.tell(Publish(turn_id, events))
 
     async def begin(self, turn_id: int, prompt: str) -> None:
-        self.turn_id, self._texts, self._usage = turn_id, [], Usage()
+        self.turn_id, self._text, self._usage = turn_id, AnswerText(self._max_answer), Usage()
         self._refused, self._calls = Usage(), {}
         self._began = trio.current_time()
         self.heard_at = trio.current_time()
@@ -135,14 +139,12 @@ class _Account:
         if not (events and isinstance(events[0], QueueEvent)):  # which is no word of the agent
             self.heard_at = trio.current_time()
         texts = [event.text for event in events if type(event) is TextEvent]
-        if turn_id:
-            # One string per batch: the memory of a long turn is that of its text.
-            self._texts.append("".join(texts))
+        is_cut = bool(turn_id) and self._text.add("".join(texts))
         if len(texts) < len(events) or self._guess or not turn_id:
             events = self._with_consequences(turn_id, events)
         elif events:
             events = [*self.activities.observe(events[0], 0.0), *events]
-        await self.publish(turn_id, events)
+        await self.publish(turn_id, [*events, self._cut_event()] if is_cut else events)
 
     async def lose_session(self, *, has_died: bool) -> None:
         self.process = None
@@ -151,12 +153,12 @@ class _Account:
             await self.publish(0, self.activities.broken())
 
     async def try_again(self, again: TryAgain) -> bool:
-        said, refused = self.text.strip(), again.refused
+        said, refused = self._text.whole().strip(), again.refused
         # Some agents say the refusal as their answer.
         if again.turn_id != self.turn_id or self._calls or said not in refused.reason:
             return False
         self._refused += refused.usage or self._usage
-        self._texts, self._usage, self.sent = [], Usage(), 0
+        self._text, self._usage, self.sent = AnswerText(self._max_answer), Usage(), 0
         await self.publish(self.turn_id, [again.event])
         return True
 
@@ -174,7 +176,8 @@ class _Account:
         may_help = outcome is Outcome.CRASHED or ending.is_recoverable
         ended = TurnEndedEvent(
             outcome=outcome,
-            text=self.text,
+            text=self._text.whole(),
+            is_cut=self._text.is_cut,
             reason=ending.reason,
             stop_reason=ending.stop_reason,
             usage=self._refused + (ending.usage or self._usage),
@@ -185,7 +188,8 @@ class _Account:
             data=ending.data,
             tool_calls=tuple(self._calls.values()),
         )
-        self.turn_id, self._texts, self._unknown, self._calls = 0, [], {}, {}
+        self.turn_id, self._text = 0, AnswerText(self._max_answer)
+        self._unknown, self._calls = {}, {}
         self.silence.cancel()
         await self.publish(end.turn_id, [*rest, ended])
         return ended
@@ -210,6 +214,11 @@ class _Account:
                     self._calls[event.tool_id] = _call(event)
                 if event.status is ToolStatus.UNKNOWN:
                     self._unknown[event.tool_id] = None
+
+    def _cut_event(self) -> DiagnosticEvent:
+        words = f"the answer is longer than max_answer ({self._max_answer} characters)"
+        rest = "what follows is told by events and not kept"
+        return DiagnosticEvent(message=f"{words}; {rest}", level=Level.WARNING, source="turn")
 
     def _guessed_thought(self) -> list[AvatarEvent]:
         if self.shows_thoughts:

@@ -87,7 +87,7 @@ class _Queue:
     def __init__(
         self, address: Address[messages.TurnMessage], settings: AvatarSettings, links: Links
     ) -> None:
-        self.history = History(settings.max_history)
+        self.history = History(settings.max_history, settings.max_answer)
         begins = Beginning.LAST if settings.continue_last else Beginning.AS_NAMED
         begins = Beginning.FORK if settings.fork else begins
         self.record = SessionRecord(settings.fork or settings.resume, begins)

@@ -86,6 +86,7 @@ SHARED: Final = (
     Key("retry", _RETRY, "", "Starts, and prompts that were refused for now, tried again."),
     Key("mcp_servers", Servers(), "mcp_servers", "MCP servers by name."),
     Key("max_line", Whole(least=1), "max_line", "Bytes of the longest message of an agent."),
+    Key("max_answer", Whole(least=1), "max_answer", "Characters of an answer that are kept."),
 )  # fmt: skip
 
 # In each provider's section.

@@ -52,7 +52,7 @@ class Track:
         hub = await stage.play("hub", self.hub)
         process = await stage.play("process", self.process)
         timeouts = Timeouts(stall_warning=30, stall_alarm=60, health_check_interval=5)
-        actor = partial(activity_tracker, hub=hub, timeouts=timeouts)
+        actor = partial(activity_tracker, hub=hub, timeouts=timeouts, max_answer=10**6)
         self.at = await stage.play("tracker", actor)
         told = ProviderCapabilities(thinking_supported=shows_thoughts)
         await self.at.tell(SessionUp(told, process))

@@ -29,6 +29,7 @@ from avatar_actors.session_messages import (
     Nothing,
     ServeFile,
     StderrTail,
+    StreamEnded,
     Write,
 )
 from avatar_actors.wire.facts import FileWanted
@@ -133,7 +134,9 @@ async def test_the_monitor_answers_after_the_end_of_the_pipe(complaints: Complai
 async def test_writes_leave_whole_and_in_order() -> None:
     ours, theirs = memory_stream_one_way_pair()
     async with open_stage() as stage:
-        writer: Address[Write] = await stage.play("writer", partial(stdin_writer, pipe=ours))
+        news, _ = trio.open_memory_channel[bytes | StreamEnded](1)
+        writing = partial(stdin_writer, pipe=ours, news=news)
+        writer: Address[Write] = await stage.play("writer", writing)
         for number in range(100):
             await writer.tell(Write(b"%d\n" % number))
         await stage.rest()
@@ -147,13 +150,14 @@ async def test_a_closed_stdin_is_a_death_that_is_told_a_little_later(
     ours, theirs = memory_stream_one_way_pair()
     await theirs.aclose()
     async with open_supervisor("root") as root:
-        spec = ChildSpec("writer", partial(stdin_writer, pipe=ours), restart=Restart.TEMPORARY)
-        writer = await root.start(spec)
-        monitor, began = writer.monitor(), trio.current_time()
+        news, heard = trio.open_memory_channel[bytes | StreamEnded](1)
+        writing = partial(stdin_writer, pipe=ours, news=news)
+        writer = await root.start(ChildSpec("writer", writing, restart=Restart.TEMPORARY))
+        began = trio.current_time()
         await writer.tell(Write(b"x\n"))
-        down = await monitor.down()
-        assert down.exit is not None
-        assert isinstance(down.exit.error, AgentDied)
+        ended = await heard.receive()
+        assert isinstance(ended, StreamEnded)
+        assert isinstance(ended.error, AgentDied)
         assert trio.current_time() - began == pytest.approx(1.0)
 
 

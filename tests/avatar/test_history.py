@@ -8,7 +8,7 @@ from avatar_actors.history import History
 
 @given(st.integers(0, 20), st.integers(0, 40))
 def test_it_holds_whole_pairs_and_never_more_than_the_limit(limit: int, turns: int) -> None:
-    history = History(limit)
+    history = History(limit, 1000)
     for turn in range(turns):
         history.add(turn, f"q{turn}", f"a{turn}", 1.0)
     said = history.messages()
@@ -19,7 +19,7 @@ def test_it_holds_whole_pairs_and_never_more_than_the_limit(limit: int, turns: i
 
 
 def test_what_is_cleared_is_gone() -> None:
-    history = History(10)
+    history = History(10, 1000)
     history.add(1, "q", "a", 1.0)
     history.clear()
     assert history.messages() == ()

@@ -40,6 +40,9 @@ def test_the_schema_is_told_after_the_prompt() -> None:
     [
         ({"contxt": {}}, "a prompt has no option 'contxt'; there are: attachments, context"),
         ({"context": {"x": object()}}, "the context of a prompt must be JSON"),
+        ({"context": {"x": "\ud83d"}}, "the context of a prompt must be JSON"),
+        ({"context": {"\ud83d": "x"}}, "the context of a prompt must be JSON"),
+        ({"context": {"x": 10**5000}}, "the context of a prompt must be JSON"),
         ({"schema": {"type": "nonsense"}}, "no JSON Schema"),
         ({"timeout": 0}, "timeout must be"),
     ],

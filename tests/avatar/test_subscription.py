@@ -5,9 +5,10 @@ import time
 import pytest
 import trio
 import trio.testing
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from avatar_actors.errors import SettingsError
 from avatar_actors.events import (
     AvatarEvent,
     DiagnosticEvent,
@@ -85,6 +86,8 @@ def test_ends_are_never_lost_and_what_is_lost_is_counted(
 
 @settings(deadline=None)
 @given(batches, st.integers(1, 40))
+# A batch of exactly the capacity: its two pieces of one text stay two.
+@example([[TextEvent(turn_id=1, text="a"), TextEvent(turn_id=1, text="b")]], 2)
 def test_a_reader_that_keeps_up_sees_every_event_as_it_was(written: Batches, capacity: int) -> None:
     fitting = [batch[:capacity] for batch in written]
     seen = trio.run(read_slowly, fitting, [capacity + 1], capacity)
@@ -121,6 +124,29 @@ async def test_a_million_unread_pieces_are_one_event() -> None:
     seen = [event async for event in stream]
     assert len(seen) <= 10
     assert len(text_of(seen, 0)) == 1_000_000
+
+
+def test_events_up_to_the_capacity_are_all_kept_and_both_counters_are_exact() -> None:
+    stream = EventStream(capacity=4)
+    pieces = [TextEvent(text="a"), TextEvent(text="b")]
+    notes = [DiagnosticEvent(message=str(number)) for number in range(3)]
+    stream.push([*pieces, *notes])
+    assert (stream.merged, stream.lost) == (1, 0)
+    assert stream.take_nowait() == [TextEvent(text="ab"), *notes]
+
+
+def test_one_event_over_the_capacity_is_lost_and_told() -> None:
+    stream = EventStream(capacity=4)
+    stream.push([DiagnosticEvent(message=str(number)) for number in range(5)])
+    lost, *kept = stream.take_nowait()
+    assert isinstance(lost, EventsLostEvent)
+    assert (lost.count + len(kept), stream.lost, stream.merged) == (5, lost.count, 0)
+
+
+@pytest.mark.parametrize("capacity", [0, -1])
+def test_a_stream_without_room_is_refused(capacity: int) -> None:
+    with pytest.raises(SettingsError, match="capacity must be at least 1"):
+        EventStream(capacity=capacity)
 
 
 UNMERGEABLE: list[tuple[AvatarEvent, AvatarEvent]] = [

@@ -1,12 +1,14 @@
 """An ACP agent on the standard library that writes exactly the lines which the prompt orders.
 
 The prompt is a JSON list of steps: {"write": TEXT, "times": 1}, where $ID is the prompt's id;
-{"hear": true} says the next message of the client as a text; {"deaf": true} closes stdin.
+{"hear": true} says the next message of the client as a text; {"deaf": true} closes stdin,
+{"wait": true} does nothing more, {"die": true} exits.
 """
 
 import json
 import os
 import sys
+import time
 from typing import Any
 
 
@@ -19,7 +21,9 @@ def main() -> None:
             case "session/new":
                 answer(message["id"], {"sessionId": "s-1"})
             case "session/prompt":
-                for step in json.loads(message["params"]["prompt"][0]["text"]):
+                text = message["params"]["prompt"][0]["text"]
+                # What a schema asks for follows the orders.
+                for step in json.JSONDecoder().raw_decode(text)[0]:
                     play(step, str(message["id"]))
             case _:
                 pass
@@ -34,6 +38,10 @@ def play(step: dict[str, Any], prompt_id: str) -> None:
         say(sys.stdin.readline())
     elif "deaf" in step:
         os.close(0)
+    elif "wait" in step:
+        time.sleep(600)
+    elif "die" in step:
+        os._exit(3)
 
 
 def say(text: str) -> None:
