@@ -11,6 +11,8 @@ import trio
 
 from avatar_actors.hosting.forking import forks_so_far, refuse_a_parents
 
+# Trio's word for a run that has ended, and what its alarm says when the host has closed it.
+LOOP_IS_GONE = (trio.RunFinishedError, OSError)
 # How long a cancelled waiter stays for the clean-up that it has asked for. The runtime's own
 # deadlines are shorter; this one is for a runtime that hangs.
 _PATIENCE = 60.0
@@ -88,7 +90,7 @@ class Bell:
         rung, token = trio.Event(), trio.lowlevel.current_trio_token()
 
         def tell() -> None:
-            with suppress(trio.RunFinishedError):
+            with suppress(*LOOP_IS_GONE):
                 token.run_sync_soon(rung.set)
 
         self.when_rung(tell)

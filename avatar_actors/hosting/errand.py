@@ -10,7 +10,7 @@ from typing import Generic, NoReturn, TypeVar, cast
 import trio
 
 from avatar_actors.errors import AvatarDown
-from avatar_actors.hosting.bell import Bell, rung
+from avatar_actors.hosting.bell import LOOP_IS_GONE, Bell, rung
 from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Errand(Generic[T]):
         self._token = token
         try:
             token.run_sync_soon(self._begin, nursery)
-        except trio.RunFinishedError:
+        except LOOP_IS_GONE:
             self.fail(_stopped())
 
     def succeed(self, value: T) -> None:
@@ -61,7 +61,7 @@ class Errand(Generic[T]):
         self._is_unwanted = True
         token = self._token
         if token is not None and not self.done.is_rung:
-            with suppress(trio.RunFinishedError):
+            with suppress(*LOOP_IS_GONE):
                 token.run_sync_soon(self._scope.cancel)
 
     @property

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import trio
 
-from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.bell import LOOP_IS_GONE, Bell
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Hatch(Generic[T]):
                 self._filled = Bell() if batch else self._filled
             is_ended = self._is_ended
         if emptied is not None and self._token is not None:
-            with suppress(trio.RunFinishedError):
+            with suppress(*LOOP_IS_GONE):
                 self._token.run_sync_soon(emptied.set)
         return batch if batch or is_ended else None
 

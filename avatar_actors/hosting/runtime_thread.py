@@ -7,14 +7,14 @@ import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 import trio
 from msgspec import Struct
 
 from avatar_actors.errors import AvatarDown
 from avatar_actors.host_settings import RuntimeOptions
-from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.bell import LOOP_IS_GONE, Bell
 from avatar_actors.hosting.errand import Errand
 from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent, refuse_a_parents
 from avatar_actors.runtime import Runtime, open_runtime
@@ -55,6 +55,7 @@ class RuntimeThread:
         self._is_stopped = False
         self._made_after = forks_so_far()
         self._crash: BaseException | None = None
+        self._under_way: set[Errand[Any]] = set()
 
     def send(self, work: Callable[[Inside], Awaitable[T]]) -> Errand[T]:
         """Have this done in the runtime's thread; any thread may call it."""
@@ -62,6 +63,8 @@ class RuntimeThread:
         errand = Errand(partial(self._work, work))
         self._begin()
         errand.home = self._thread
+        self._under_way.add(errand)
+        errand.done.when_rung(partial(self._under_way.discard, errand))
         self._up.when_rung(partial(self._post, errand))
         return errand
 
@@ -147,10 +150,17 @@ class RuntimeThread:
     def _run(self) -> None:
         try:
             trio.run(self._main)
+        except (OSError, trio.TrioInternalError) as crash:
+            # What the runtime itself could not do has another name by now: this is the loop's.
+            self._crash = AvatarDown(f"the runtime's event loop broke: {crash.__cause__ or crash}")
+            self._crash.__cause__ = crash
         except BaseException as crash:  # noqa: BLE001 - told to every caller from now on
             self._crash = _alone(crash)
         finally:
             self._inside = None
+            # A loop that broke has not ended its tasks, and so no errand of theirs.
+            for errand in list(self._under_way):
+                errand.fail(self._crash or AvatarDown("the runtime has stopped"))
             self._up.ring()
             atexit.unregister(self.stop_sync)
             self.down.ring()
@@ -172,7 +182,7 @@ class RuntimeThread:
     def _stop(self) -> None:
         token, stopping = self._token, self._stopping
         if token is not None and stopping is not None:
-            with suppress(trio.RunFinishedError):
+            with suppress(*LOOP_IS_GONE):
                 token.run_sync_soon(stopping.set)
 
     def _post(self, errand: Errand[T]) -> None:

@@ -206,3 +206,36 @@ def test_low11_shortage_is_an_error_of_ours_that_says_what_to_do(
         assert kind == told[0]
         assert told[1] in " ".join(words)
         assert host.wait(60) == 0
+
+
+HOST_THAT_CLOSES_EVERYTHING = """
+import os, threading
+from avatar_actors import AvatarDown, AvatarEngine, TextEvent
+
+def told(call):
+    try:
+        return call()
+    except AvatarDown as error:
+        return error
+
+started = threading.Event()
+engine = AvatarEngine(options={"scripts": "true"})
+engine.on(TextEvent, lambda event: started.set())
+engine.start_sync()
+stream = engine.events()
+turn = engine.chat_async('SCRIPT:[{"say": "up"}, {"wait": 300}]')
+started.wait()
+os.closerange(3, 4096)
+print(told(lambda: turn.result(timeout=100)))
+print(told(lambda: list(stream)))
+print(told(lambda: engine.chat_sync("more")))
+print(told(engine.stop_sync))
+"""
+
+
+def test_low10_host_that_closes_all_descriptors_in_a_turn_hears_of_it() -> None:
+    with program(HOST_THAT_CLOSES_EVERYTHING) as host:
+        lines = [" ".join(said(host)) for _ in range(4)]
+        assert all("event loop broke: [Errno 9]" in line for line in lines[:3])
+        assert lines[3] == "None"
+        assert host.wait(60) == 0
