@@ -7,9 +7,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from avatar_actors import __version__
-from avatar_actors.events import DiagnosticEvent
 from avatar_actors.identifiers import is_session_id, unusable_session
-from avatar_actors.types import Continuity, JsonObject, Level, PermissionBasis
+from avatar_actors.types import Continuity, JsonObject, PermissionBasis
 from avatar_actors.wire.acp_capabilities import (
     capabilities_of,
     has_session_method,
