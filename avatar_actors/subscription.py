@@ -25,7 +25,7 @@ from avatar_actors.events import (
 _BATCH = 1024
 _CAPACITY = 4096
 # What may wait of text and thoughts, in characters, each piece with what an object weighs.
-_MOST_WORDS = 16 * 1024 * 1024
+_MOST_WORDS = 8 * 1024 * 1024
 _PIECE = 64
 _CHUNK = 256 * 1024
 
@@ -35,7 +35,7 @@ class EventStream:
 
     A reader that keeps up sees every event. One that does not gets adjacent pieces of text, and of
     a thought, merged. Only when even that is over `capacity` the oldest other events go; and when
-    16 MiB of words wait, the oldest of these. An EventsLostEvent says how many went. It never holds
+    8 Mi characters wait, the oldest of these. An EventsLostEvent says how many went. It never holds
     anybody up.
     """
 
