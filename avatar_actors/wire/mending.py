@@ -34,7 +34,10 @@ _LONGEST_PIECE: Final = 1024 * 1024
 
 def mended(line: bytes) -> bytes:
     """The line with U+FFFD for each lone surrogate, and a number out of range as its text."""
-    line = _ESCAPES.sub(_without_half, line, _MOST_ESCAPES)
+    return _with_numbers(_ESCAPES.sub(_without_half, line, _MOST_ESCAPES))
+
+
+def _with_numbers(line: bytes) -> bytes:
     return _TOKENS.sub(_in_range, line) if len(line) <= _LONGEST_FOR_NUMBERS else line
 
 
@@ -98,6 +101,6 @@ class SplitSigns:
 
 def _loaded(line: bytes) -> object:
     try:
-        return json.loads(line)
+        return json.loads(_with_numbers(line))
     except (ValueError, RecursionError):
         return None
