@@ -10,53 +10,68 @@ import json
 import math
 import re
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from functools import partial
+from typing import Final, NoReturn, TypeAlias
 
 from avatar_actors.types import JsonObject
 
 REPLACEMENT: Final = "\ufffd"
+# What JSON's decoder has not put together.
+_HALVES: Final = re.compile("[\ud800-\udfff]+")
 
-# An escaped backslash, a whole pair, a lone half; so no half is found behind an escaped backslash.
-_ESCAPES: Final = re.compile(
-    rb"\\\\"
-    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+# The first half of a sign without its second one, and the other way round.
+_FIRST_ALONE: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
+_SECOND_ALONE: Final = re.compile(
+    rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-_LONE: Final = 6
-_TOKENS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*', re.DOTALL)
 # Python reads no integer of more digits than this.
 _MOST_DIGITS: Final = 4300
-# So much is mended, in 0.15 s at worst: a line that needs more holds up everybody, and is refused.
-_MOST_ESCAPES: Final = 200_000
-_LONGEST_FOR_NUMBERS: Final = 256 * 1024
-_LONGEST_PIECE: Final = 1024 * 1024
+# A longer line is not taken apart: that may need a hundred times its memory.
+_LONGEST: Final = 1024 * 1024
 
 
 def mended(line: bytes) -> bytes:
     """The line with U+FFFD for each lone surrogate, and a number out of range as its text."""
-    return _with_numbers(_ESCAPES.sub(_without_half, line, _MOST_ESCAPES))
-
-
-def _with_numbers(line: bytes) -> bytes:
-    return _TOKENS.sub(_in_range, line) if len(line) <= _LONGEST_FOR_NUMBERS else line
-
-
-def _without_half(found: re.Match[bytes]) -> bytes:
-    escape = found[0]
-    return b"\\ufffd" if len(escape) == _LONE else escape
-
-
-def _in_range(found: re.Match[bytes]) -> bytes:
-    token = found[0]
-    if token.startswith(b'"'):
-        return token
-    digits = token.lstrip(b"-")
-    if digits.isdigit():
-        return token if len(digits) <= _MOST_DIGITS else b'"' + token + b'"'
+    if len(line) > _LONGEST:
+        return _without_halves(line)
     try:
-        return token if math.isfinite(float(token)) else b'"' + token + b'"'
+        text = json.dumps(_loaded(line), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return line
+    return _HALVES.sub(_replaced, text).encode()
+
+
+def _replaced(halves: re.Match[str]) -> str:
+    return REPLACEMENT * len(halves[0])
+
+
+def _without_halves(line: bytes) -> bytes:
+    # No half stands behind an escaped backslash; NUL is in no legal JSON.
+    plain = line.replace(b"\\\\", b"\0\0")
+    plain = _SECOND_ALONE.sub(rb"\\ufffd", _FIRST_ALONE.sub(rb"\\ufffd", plain))
+    return plain.replace(b"\0\0", b"\\\\")
+
+
+def _loaded(line: bytes) -> object:
+    """The value; a number that nothing can hold is its text. ValueError if it is no JSON."""
+    load = partial(json.loads, line, parse_float=_float, parse_constant=_refuse_constant)
+    try:
+        return load()
     except ValueError:
-        return token
+        return load(parse_int=_int)
+
+
+def _int(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
+def _float(digits: str) -> float | str:
+    number = float(digits)
+    return number if math.isfinite(number) else digits
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
 
 
 # The object in a message that holds a piece of the answer, and under which key.
@@ -80,7 +95,7 @@ class SplitSigns:
 
     def joined(self, line: bytes) -> tuple[str, bytes]:
         """The text that goes before the line's own, and the line; it may still need mending."""
-        message = _loaded(line) if len(line) <= _LONGEST_PIECE else None
+        message = _message(line)
         piece = self._piece_of(message)
         if piece is None:
             return self.left_over(), line
@@ -99,8 +114,8 @@ class SplitSigns:
         return before, json.dumps(message).encode("ascii")
 
 
-def _loaded(line: bytes) -> object:
+def _message(line: bytes) -> object:
     try:
-        return json.loads(_with_numbers(line))
+        return _loaded(line) if len(line) <= _LONGEST else None
     except (ValueError, RecursionError):
         return None
