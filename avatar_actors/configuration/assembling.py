@@ -35,7 +35,11 @@ def avatar_options(effects: Iterable[Effect]) -> AvatarOptions:
         del made["working_dir"]
     if made.get("continue_last") and made.get("resume"):
         by_target["resume"].at.refuse("contradicts continue_last; keep one of them")
-    msgspec.convert(made, AvatarSettings)  # their types
+    try:
+        msgspec.convert(made, AvatarSettings)  # their types, and what no agent can be given
+    except msgspec.ValidationError as error:
+        at = list(by_target.values())[-1].at
+        raise ConfigError(str(error.__cause__ or error), at.source.name, at.line) from None
     if not _are_avatar_options(made):
         raise SettingsError(f"no such settings: {sorted(made)}")
     return made
