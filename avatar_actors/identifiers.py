@@ -45,4 +45,4 @@ def check_name(kind: str, name: str) -> None:
 
 
 def _shown(text: str) -> str:
-    return ascii(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+    return ascii(text) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!a}…"
