@@ -12,6 +12,8 @@ from avatar_actors.errors import SettingsError
 # Those of all known agents are UUIDs, but opencode's: `ses_` and 26 letters and digits.
 _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:-]{0,199}")
 _LONGEST_NAME: Final = 200
+SESSION_ID: Final = "a session id, of letters, digits and . _ : - (a dash not first), at most 200"
+NAME: Final = f"a name of at most {_LONGEST_NAME} printable characters that begins with no dash"
 _LONGEST_SHOWN: Final = 60
 
 
@@ -26,18 +28,21 @@ def unusable_session(text: str) -> str:
 
 
 def check_session_id(text: str) -> None:
-    """Raise SettingsError for what cannot be the id of a session."""
+    """Raise SettingsError for what can be no session's id."""
     if not is_session_id(text):
-        allowed = "letters, digits and . _ : - (not first), at most 200 of them"
-        raise SettingsError(f"a session id has {allowed}; got {_shown(text)}")
+        raise SettingsError(f"got {_shown(text)} where there must be {SESSION_ID}")
+
+
+def is_name(text: str) -> bool:
+    """Whether a model or a mode can be asked for by this name."""
+    return not text.startswith("-") and text.isprintable() and len(text) <= _LONGEST_NAME
 
 
 def check_name(kind: str, name: str) -> None:
     """Raise SettingsError for what cannot be the name of a model or a mode."""
-    if name.startswith("-") or not name.isprintable() or len(name) > _LONGEST_NAME:
-        allowed = f"at most {_LONGEST_NAME} printable characters and does not begin with a dash"
-        raise SettingsError(f"the name of a {kind} has {allowed}; got {_shown(name)}")
+    if not is_name(name):
+        raise SettingsError(f"{kind} must be {NAME}; got {_shown(name)}")
 
 
 def _shown(text: str) -> str:
-    return ascii(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
+    return ascii(text) if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]!a}…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypeAlias, TypeGuard
 
@@ -35,7 +36,11 @@ def avatar_options(effects: Iterable[Effect]) -> AvatarOptions:
         del made["working_dir"]
     if made.get("continue_last") and made.get("resume"):
         by_target["resume"].at.refuse("contradicts continue_last; keep one of them")
-    msgspec.convert(made, AvatarSettings)  # their types
+    try:
+        msgspec.convert(made, AvatarSettings)  # their types, and what no agent can be given
+    except msgspec.ValidationError as error:
+        at = list(by_target.values())[-1].at
+        raise ConfigError(str(error.__cause__ or error), at.source.name, at.line) from None
     if not _are_avatar_options(made):
         raise SettingsError(f"no such settings: {sorted(made)}")
     return made
@@ -51,10 +56,12 @@ def check_plan(provider: Provider, options: AvatarOptions) -> None:
     settings = msgspec.structs.replace(AvatarSettings(), **options)
     if settings.url:
         return
-    whole = msgspec.structs.replace(
-        settings, model=settings.model or "some", executable=settings.executable or "some"
-    )
-    provider.plan(whole, Place(private_dir=Path("private"), session_id="check"))
+    place = Place(private_dir=Path("private"), session_id="check")
+    bare = msgspec.structs.replace(settings, executable=settings.executable or "some")
+    with suppress(SettingsError):  # which a model may cure
+        provider.plan(bare, place)
+        return
+    provider.plan(msgspec.structs.replace(bare, model=settings.model or "some"), place)
 
 
 def _are_avatar_options(made: Fields) -> TypeGuard[AvatarOptions]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from avatar_actors.configuration.keys import Gone, Key, Meaning, Meanings, Section
-from avatar_actors.configuration.kinds import File, Flag, Number, Program, Text, Whole
+from avatar_actors.configuration.kinds import Checked, File, Flag, Number, Program, Text, Whole
 from avatar_actors.configuration.kinds_of_many import Free, Pairs, Texts
 from avatar_actors.configuration.mcp_keys import Servers
+from avatar_actors.identifiers import NAME, SESSION_ID, is_name, is_session_id
 from avatar_actors.settings import PermissionMode, WhileBusy
 
 SECONDS: Final = Number(least=0.001, unit="seconds")
@@ -16,6 +17,8 @@ SHARE: Final = Number(most=1)
 _RATE: Final = Number(least=0.001)
 _HEALTH: Final = "timeouts.health_check_interval"
 DOLLARS: Final = Number(least=0.0001)
+_NAME: Final = Checked(NAME, is_name)
+_SESSION_ID: Final = Checked(SESSION_ID, lambda text: not text or is_session_id(text))
 
 _TIMEOUTS: Final = Section((
     Key("start", SECONDS, "timeouts.start", "Until the agent takes prompts."),
@@ -40,7 +43,7 @@ _RETRY: Final = Section((
 ))  # fmt: skip
 _SESSION: Final = Section((
     Key("continue_last", Flag(), "continue_last", "Begin with the folder's last session."),
-    Key("resume_id", Text(), "resume", "Begin with this session."),
+    Key("resume_id", _SESSION_ID, "resume", "Begin with this session."),
 ))  # fmt: skip
 _STRUCTURED_OUTPUT: Final = Section((
     Key("enabled", Flag(), "output_schema.enabled", "Whether answers must fit the schema."),
@@ -92,8 +95,8 @@ SHARED: Final = (
 # In each provider's section.
 AGENT: Final = (
     *SHARED,
-    Key("model", Text(), "model", "Empty: the agent's own."),
-    Key("mode", Text(), "mode", "A mode by the agent's own name for it."),
+    Key("model", _NAME, "model", "Empty: the agent's own."),
+    Key("mode", _NAME, "mode", "A mode by the agent's own name for it."),
     Key("env", Pairs(), "env", "Variables for the agent; the place for its keys."),
     Key(
         "rate_limit",

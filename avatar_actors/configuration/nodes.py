@@ -17,7 +17,9 @@ _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0
 _WORDS: Final[dict[str, bool | float | None]] = {
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
-    ".inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan"),
+    **{sign + word: float(f"{sign}inf")
+       for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")},
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }  # fmt: skip
 _LONGEST: Final = 40
 

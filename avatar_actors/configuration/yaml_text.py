@@ -21,6 +21,8 @@ DEEPEST: Final = 24
 _UNPRINTABLE: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
+# An escape can make them: "\\0", "\\ud83d".
+_UNTEXT: Final = re.compile("[\0\ud800-\udfff]")
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -90,6 +92,8 @@ class _Composer:
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
             spot.refuse(f"tags are not read: take {event.tag!r} out")
         if isinstance(event, yaml.ScalarEvent):
+            if _UNTEXT.search(event.value):
+                spot.refuse("holds a NUL character or half a surrogate pair, which is no text")
             return Scalar(spot, event.value, is_quoted=bool(event.style))
         is_block = isinstance(event, yaml.MappingStartEvent)
         return self._block(spot, depth) if is_block else self._items(spot, depth)

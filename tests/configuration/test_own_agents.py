@@ -68,6 +68,11 @@ def test_the_section_acp_is_the_nameless_one() -> None:
     assert it.settings.options == {"files": "host", "auth_method": "k"}
 
 
+def test_codex_takes_its_own_configuration_from_env() -> None:
+    it = seen("codex: {env: {CODEX_CONFIG: '{}'}}", "codex")
+    assert it.settings.env == {"CODEX_CONFIG": "{}"}
+
+
 def test_the_embedded_agent_has_its_section() -> None:
     it = seen("embedded: {dialect: acp, flavour: codex-zed}", "embedded")
     assert it.plan.argv[-2:] == ("--dialect=acp", "--flavour=codex-zed")

@@ -1,10 +1,24 @@
 """Values and keys that are wrong: where, what is allowed, and what was probably meant."""
 
+import math
+from pathlib import Path
+
 import pytest
 
 from avatar_actors.config import AvatarConfig
+from avatar_actors.configuration.nodes import Scalar, Source, Spot
 from avatar_actors.errors import ConfigError
 from tests.configuration.seen import seen
+
+# YAML 1.2's core schema.
+CORE = {
+    "true True TRUE": True,
+    "false False FALSE": False,
+    "null Null NULL ~": None,
+    ".inf .Inf .INF +.inf +.Inf +.INF": math.inf,
+    "-.inf -.Inf -.INF": -math.inf,
+    "yes Yes on Off y N tRue nUll .iNF nan inf None": "itself",
+}
 
 
 def error_of(text: str, environ: dict[str, str] | None = None) -> str:
@@ -12,6 +26,22 @@ def error_of(text: str, environ: dict[str, str] | None = None) -> str:
         AvatarConfig.parse(text, "a.yaml", environ or {})
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "meaning"), [(word, CORE[words]) for words in CORE for word in words.split()]
+)
+def test_the_words_of_yamls_core_schema(word: str, meaning: object) -> None:
+    value = Scalar(Spot(Source("a.yaml", Path())), word).value()
+    assert value is meaning or value == (word if meaning == "itself" else meaning)
+    assert isinstance(value, type(word if meaning == "itself" else meaning))
+
+
+@pytest.mark.parametrize("word", [".nan", ".NaN", ".NAN"])
+def test_not_a_number_is_a_number_of_yamls_core_schema(word: str) -> None:
+    value = Scalar(Spot(Source("a.yaml", Path())), word).value()
+    assert isinstance(value, float)
+    assert math.isnan(value)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +90,9 @@ def test_a_misspelt_word_is_answered_with_the_right_one(text: str, start: str, e
         ("claude: {debug: yes}", "must be true or false; got 'yes'"),
         ("claude: {debug: 1}", "must be true or false; got 1"),
         ("claude: {auto_restart: on}", "must be true or false; got 'on'"),
-        ("claude: {model: 5}", "must be text; got 5"),
-        ("claude: {model: {a: b}}", "must be text; got a section"),
-        ("claude: {model: }", "is empty; give text, or take the line out"),
+        ("claude: {system_prompt: 5}", "must be text; got 5"),
+        ("claude: {system_prompt: {a: b}}", "must be text; got a section"),
+        ("claude: {system_prompt: }", "is empty; give text, or take the line out"),
         ("claude: {max_history: 1.5}", "must be a whole number, at least 0; got 1.5"),
         ("claude: {max_history: -3}", "must be a whole number, at least 0; got -3"),
         (f"claude: {{max_history: {'9' * 50}}}", "must be a whole number, at least 0; got 9999"),
@@ -80,6 +110,9 @@ def test_a_misspelt_word_is_answered_with_the_right_one(text: str, start: str, e
         ("claude: {session: }", "is empty; give it keys, or take the line out"),
         ("claude: {mcp_servers: }", "is empty; give it keys, or take the line out"),
         ("providers: [a]", "must be a section of names, each with its keys; got a list"),
+        ("claude: {model: --yolo}", "must be a name of at most 200 printable characters that"),
+        ("claude: {mode: -x}", "must be a name of at most 200 printable characters that begins"),
+        ("claude: {session: {resume_id: --settings=x}}", "must be a session id, of letters,"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_answered_with_the_right_kind(text: str, problem: str) -> None:
