@@ -71,13 +71,14 @@ class Rules:
     ) -> Rule | None:
         """The rule that forbids this tool to run unasked, if one does.
 
-        A denial counts for every tool, the others for tools that change things. Some agents ask by
-        a tool's kind and run it by its name: a pattern may have either.
+        A denial counts for every tool that does more than think, the others for those that change
+        things. Some agents ask by a tool's kind and run it by its name: a pattern may have either.
         """
-        names = (tool_name, kind)
-        if any(self._denials.verdict(name, tool_input) is False for name in names):
+        names, does = (tool_name, kind), kind_of(tool_name, kind, tool_input)
+        is_denied = any(self._denials.verdict(name, tool_input) is False for name in names)
+        if is_denied and does != "think":
             return Rule.DENIED
-        if not changes_things(kind_of(tool_name, kind, tool_input), basis):
+        if not changes_things(does, basis):
             return None
         decisions = {self._policy.verdict(name, tool_input) for name in names}
         if True in decisions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from avatar_actors.events import AvatarEvent, DiagnosticEvent, ErrorEvent, ToolEvent
-from avatar_actors.permission_rules import Rule, Rules
+from avatar_actors.permission_rules import LOOKING, Rule, Rules, kind_of
 from avatar_actors.types import JsonObject, Level, PermissionBasis, Permit, ToolStatus
 from avatar_actors.wire.commands import AnswerPermission
 from avatar_actors.wire.facts import FileWanted, PermissionAsked
@@ -68,14 +68,17 @@ class UnaskedTools:
         self._asked[asked.request_id] = asked
 
     def answered(self, answer: AnswerPermission) -> None:
-        """It gets its answer. After "always" it need not ask again about tools of this kind."""
+        """It gets its answer. Who may look may not change things by the same call."""
         asked = self._asked.pop(answer.request_id, None)
         if asked is None or not answer.permit.allows:
             return
-        self._allowed[asked.tool.tool_id] = asked.tool.parameters
+        tool = asked.tool
+        if kind_of(tool.tool_name, tool.kind, tool.parameters) in LOOKING:
+            return
+        self._allowed[tool.tool_id] = tool.parameters
         chosen = [each.kind for each in asked.options if each.option_id == answer.option_id]
         if Permit.ALLOW_ALWAYS in {answer.permit, *chosen}:
-            self._always.add(asked.tool.kind)
+            self._always.add(tool.kind)
 
     def look(self, tool: ToolEvent) -> UnaskedTool | None:
         """Whether this tool runs unasked and against the rules; each is told once."""
@@ -84,6 +87,8 @@ class UnaskedTools:
         rule = self._rules.broken_by(tool.tool_name, tool.kind, tool.parameters, self._basis)
         if rule is None or self._was_allowed(tool):
             return None
+        if rule is Rule.ASK and tool.kind in self._always:
+            return None  # it need not ask again about tools of this kind
         self._told.add(tool.tool_id)
         return UnaskedTool(tool, rule)
 
@@ -102,7 +107,7 @@ class UnaskedTools:
         return any(isinstance(text, str) and f"/{path}".endswith(f"/{text}") for text in texts)
 
     def _was_allowed(self, tool: ToolEvent) -> bool:
-        if tool.tool_id in self._allowed or tool.kind in self._always:
+        if tool.tool_id in self._allowed:
             return True
         # Some ask by another id than the one they run the tool by.
         return bool(tool.parameters) and tool.parameters in self._allowed.values()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -18,6 +18,12 @@ from avatar_actors import (
     find_agent,
     see_agent,
 )
+
+_WITHOUT_A_SECTION: Final = {
+    "claude-agent-acp": "Claude Code, by its ACP adapter",
+    "opencode": "opencode",
+    "qwen": "Qwen Code",
+}
 
 Look: TypeAlias = Callable[[str | Provider, AvatarOptions], AgentFound]
 
@@ -84,5 +90,7 @@ def inspect(provider: str | Provider, options: AvatarOptions) -> AgentFound:
 def _about(config: AvatarConfig, name: str) -> str:
     if any(each.name == name for each in config.providers):
         return "your own"
+    if name in _WITHOUT_A_SECTION:
+        return _WITHOUT_A_SECTION[name]
     known = config_schema()["properties"].get(name, {"description": "of another package"})
     return str(known["description"]).rstrip(".")

@@ -82,6 +82,7 @@ def test_a_denial_counts_also_for_what_only_looks() -> None:
     rules = Rules(UNRESTRICTED, ToolPolicy(deny=("*(*secret*)",), allow=("Other",)))
     assert rules.broken_by("Read", "read", {"path": "secret"}, ENFORCED) is Rule.DENIED
     assert rules.broken_by("Read", "read", {"path": "public"}, ENFORCED) is None
+    assert rules.broken_by("Todo", "think", {"text": "the secret"}, ENFORCED) is None
 
 
 @pytest.mark.parametrize("status", list(ToolStatus))
@@ -124,6 +125,19 @@ def test_after_always_the_kind_need_not_be_asked_about(permit: str, option: str)
     unasked.begin_turn()
     assert unasked.look(tool("2")) is None
     assert unasked.look(tool("3", kind="execute")) is not None
+
+
+def test_always_is_no_leave_to_break_the_policy() -> None:
+    unasked = watch(ASK, ToolPolicy(deny=("*(rm *)",)))
+    answer(unasked, tool(kind="execute", given={"command": "ls"}), Permit.ALLOW_ALWAYS)
+    assert unasked.look(tool("2", kind="execute", given={"command": "rm x"})) is not None
+
+
+def test_leave_to_look_is_no_leave_to_change() -> None:
+    unasked = watch(SAFE)
+    answer(unasked, tool(kind="read", given={"path": "/w/x"}), Permit.ALLOW_ONCE)
+    assert unasked.look(tool(kind="edit", given={"path": "/w/x"})) is not None
+    assert unasked.refusal_of(FileWanted(request_id="f", path="/w/x", text="new"))
 
 
 def test_a_file_is_written_for_the_agent_where_no_rule_forbids_it() -> None:

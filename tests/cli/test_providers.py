@@ -27,9 +27,12 @@ def test_the_first_that_is_ready_would_be_taken(tmp_path: Path) -> None:
     assert {name: each["state"] for name, each in found.items()} == {
         "acp": "not set up",
         "claude": "not signed in",
+        "claude-agent-acp": "missing",
         "codex": "missing",
         "embedded": "ready",
         "gemini": "ready",
+        "opencode": "missing",
+        "qwen": "missing",
     }
     assert [name for name, each in found.items() if each["is_chosen"]] == ["gemini"]
     assert found["gemini"]["sign_in"]["by"] == "GEMINI_API_KEY"
@@ -54,8 +57,8 @@ def test_into_a_pipe_it_is_an_aligned_table_without_colours(tmp_path: Path) -> N
     done = avatar(tmp_path, "providers", env=path_with(tmp_path))
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["NAME", "WHAT", "IT", "IS", "PROGRAM", "STATE"]
-    assert all(line[lines[0].index("WHAT") - 1] == " " for line in lines[:6])
-    assert lines[7].startswith("* avatar chat would take embedded: no other agent is ready")
+    assert all(line[lines[0].index("WHAT") - 1] == " " for line in lines[:9])
+    assert lines[10].startswith("* avatar chat would take embedded: no other agent is ready")
     assert "\x1b" not in done.stdout
 
 

@@ -98,6 +98,7 @@ async def test_an_edit_is_asked_about(
 async def test_a_denial_holds_where_nobody_is_asked(
     player: Player, finds: Finds, tmp_path: Path, script: Callable[[Path], Script]
 ) -> None:
+    # By the kind too: that of an edit is all that some tell by name.
     policy = ToolPolicy(deny=("edit", "*(*made.txt*)"))
     free = PermissionMode.UNRESTRICTED
     async with on_stage(

@@ -1,0 +1,69 @@
+"""What the host's permissions rest on, by provider and settings."""
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from avatar_actors import open_avatar
+from avatar_actors.providers.codex import codex_profile, codex_provider
+from avatar_actors.providers.provider import Place
+from avatar_actors.settings import AvatarOptions, AvatarSettings, PermissionMode
+from avatar_actors.tool_policy import ToolPolicy
+from avatar_actors.types import PermissionBasis
+
+SAFE, ASK, UNRESTRICTED = PermissionMode.SAFE, PermissionMode.ASK, PermissionMode.UNRESTRICTED
+ENFORCED, ASKED, ON_TRUST = PermissionBasis
+POLICY = ToolPolicy(deny=("execute",))
+
+
+@pytest.mark.parametrize("adapter", ["acp", "zed"])
+@pytest.mark.parametrize(
+    ("permissions", "policy", "basis"),
+    [
+        (SAFE, ToolPolicy(), ENFORCED),
+        (ASK, ToolPolicy(), ENFORCED),
+        (UNRESTRICTED, ToolPolicy(), ON_TRUST),
+        (UNRESTRICTED, POLICY, ENFORCED),
+    ],
+)
+def test_codex_asks_wherever_something_is_to_be_decided(
+    adapter: str, permissions: PermissionMode, policy: ToolPolicy, basis: PermissionBasis
+) -> None:
+    settings = AvatarSettings(permissions=permissions, tools=policy, options={"adapter": adapter})
+    profile = codex_profile(settings)
+    assert profile.permissions is basis
+    assert (profile.mode == "read-only") == (basis is ENFORCED)
+    if adapter == "acp":
+        plan = codex_provider().plan(settings, Place(private_dir=Path("/private"), session_id=""))
+        assert plan.env["INITIAL_AGENT_MODE"] == profile.mode
+
+
+@pytest.mark.parametrize("option", ["approval_mode", "sandbox_mode"])
+def test_a_sandbox_of_the_hosts_own_is_on_trust(option: str) -> None:
+    settings = AvatarSettings(options={option: "never"})
+    assert codex_profile(settings).permissions is ON_TRUST
+
+
+@pytest.mark.parametrize(
+    ("options", "basis"),
+    [
+        ({"options": {"dialect": "claude"}}, ENFORCED),
+        ({"options": {"dialect": "claude"}, "mode": "default"}, ENFORCED),
+        ({"options": {"dialect": "claude"}, "mode": "acceptEdits"}, ON_TRUST),
+        ({"options": {"dialect": "gemini"}}, ENFORCED),
+        ({"options": {"dialect": "gemini"}, "permissions": UNRESTRICTED}, ON_TRUST),
+        ({"options": {"flavour": "gemini"}, "permissions": SAFE}, ENFORCED),
+        ({"options": {"flavour": "codex-acp"}}, ENFORCED),
+        ({"options": {"flavour": "codex-acp"}, "mode": "agent"}, ON_TRUST),
+        ({"mode": "auto"}, ON_TRUST),
+        ({}, ENFORCED),
+    ],
+)
+async def test_a_mode_that_the_host_names_is_decisive(
+    tmp_path: Path, options: AvatarOptions, basis: PermissionBasis
+) -> None:
+    with trio.fail_after(120):
+        wished: AvatarOptions = {**options, "working_dir": tmp_path}
+        async with open_avatar("embedded", **wished) as avatar:
+            assert (await avatar.capabilities()).permissions is basis
