@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Iterator
-from typing import TypeAlias
+import re
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Final
 
 from msgspec import Struct
 
+from avatar_actors.errors import SettingsError
+from avatar_actors.tool_input import (
+    OPERATORS,
+    Argument,
+    ArgumentKind,
+    Unreadable,
+    arguments,
+    every_text,
+    normal_path,
+)
 from avatar_actors.types import JsonObject
 
-Json: TypeAlias = "dict[str, Json] | list[Json] | str | float | bool | None"
-
-# What a tool is about, in the words of the known agents, the telling ones first.
-_MAIN_ARGUMENTS = (
-    "command", "cmd", "file_path", "path", "notebook_path", "filePath", "url", "pattern", "query",
-)  # fmt: skip
+# `[…]` as fnmatch reads it.
+_CLASS: Final = re.compile(r"\[!?\]?[^\]]*\]")
+# A step up, in every spelling that a client of the web takes for one.
+_STEP_UP: Final = re.compile(r"(?:^|[/\\])(?:\.|%2e){2}(?:[/\\?#]|$)|[\x00-\x1f]", re.IGNORECASE)
 
 
 class ToolPolicy(Struct, frozen=True):
@@ -27,6 +36,13 @@ class ToolPolicy(Struct, frozen=True):
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name, patterns in (("allow", self.allow), ("deny", self.deny)):
+            if isinstance(patterns, str):
+                raise SettingsError(f"{name} is a tuple of patterns; write ({patterns!r},)")
+            for pattern in patterns:
+                _check(name, pattern)
+
     def verdict(self, tool_name: str, tool_input: JsonObject) -> bool | None:
         """True and False decide; None leaves the decision to the permission mode."""
         if any(_denies(pattern, tool_name, tool_input) for pattern in self.deny):
@@ -37,44 +53,58 @@ class ToolPolicy(Struct, frozen=True):
 
 
 def _denies(pattern: str, tool_name: str, tool_input: JsonObject) -> bool:
-    """Whether the pattern fits any text of the arguments, however deep it stands."""
+    """Whether the pattern fits any text of the input; what cannot be read is denied."""
     name, wanted = _parted(pattern)
-    if not fnmatch.fnmatchcase(tool_name, name):
+    if not fnmatchcase(tool_name, name):
         return False
-    return wanted is None or any(fnmatch.fnmatchcase(text, wanted) for text in _texts(tool_input))
+    try:
+        return wanted is None or any(fnmatchcase(text, wanted) for text in every_text(tool_input))
+    except Unreadable:
+        return True
 
 
 def _allows(pattern: str, tool_name: str, tool_input: JsonObject) -> bool:
-    """Whether it fits what the tool will do; a description that the agent made up is no help."""
+    """Whether it fits all that the tool will do; a description by the agent is no help."""
     name, wanted = _parted(pattern)
-    if not fnmatch.fnmatchcase(tool_name, name):
+    if not fnmatchcase(tool_name, name):
         return False
     if wanted is None:
         return True
-    texts = _doing(tool_input)
-    return bool(texts) and all(fnmatch.fnmatchcase(text, wanted) for text in texts)
+    try:
+        found = arguments(tool_input)
+    except Unreadable:
+        return False
+    return bool(found) and all(_fits(argument, wanted) for argument in found)
 
 
-def _doing(tool_input: JsonObject) -> list[str]:
-    for name in _MAIN_ARGUMENTS:
-        if name in tool_input:
-            words = list(_texts(tool_input[name]))
-            # Codex says ["/bin/bash", "-lc", "git status"].
-            return words[2:] if words[1:2] in (["-c"], ["-lc"]) else [" ".join(words)]
-    return list(_texts(tool_input))
+def _fits(argument: Argument, wanted: str) -> bool:
+    text = argument.text
+    match argument.kind:
+        case ArgumentKind.COMMAND:
+            # As many operators as the pattern has itself, so that none is taken for its `*`.
+            own = OPERATORS.findall(_CLASS.sub("", wanted))
+            return OPERATORS.findall(text) == own and fnmatchcase(text, wanted)
+        case ArgumentKind.PATH:
+            # Whose home `~` is, and so what is above it, only the agent knows.
+            is_above_home = text.startswith("~") and ".." in text.split("/")
+            return not is_above_home and fnmatchcase(normal_path(text), wanted)
+        case ArgumentKind.TEXT:
+            return not _STEP_UP.search(text) and fnmatchcase(text, wanted)
 
 
+@cache
 def _parted(pattern: str) -> tuple[str, str | None]:
+    """Its name, and the argument if it has one; `*` alone is any input."""
+    name, _, rest = pattern.partition("(")
+    wanted = rest.removesuffix(")")
+    return name, wanted if wanted.strip("*") else None
+
+
+def _check(field: str, pattern: object) -> None:
+    example = "a pattern is Write, mcp__files__*, Bash(git *) or *(*secret*)"
+    if not isinstance(pattern, str):
+        raise SettingsError(f"{field}: {pattern!r} is no text; {example}")
     name, bracket, rest = pattern.partition("(")
-    return name, rest.removesuffix(")") if bracket else None
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+    is_closed = rest.endswith(")") and rest != ")" if bracket else ")" not in name
+    if not name.strip() or not is_closed:
+        raise SettingsError(f"{field}: {pattern!r} is no pattern; {example}")

@@ -63,7 +63,8 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "trio.*",
     ),
     "avatar_actors.schema_fit": ("jsonschema.*", "referencing.*"),
-    "avatar_actors.tool_policy": VALUES,
+    "avatar_actors.tool_input": VALUES,
+    "avatar_actors.tool_policy": (*VALUES, "avatar_actors.tool_input"),
     "avatar_actors.wire": WIRE,
     "avatar_actors.providers": (
         *WIRE,

@@ -15,6 +15,7 @@ import click
 
 from avatar_actors import AvatarError
 from avatar_actors.cli.exit_code import ExitCode, Failure, failure_of, nobody_reads
+from avatar_actors.cli.printing import say_aside
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -158,5 +159,5 @@ def _end(error: click.ClickException) -> int:
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f" (see: {error.ctx.command_path} --help)"
-    click.echo(f"avatar: {error.format_message().rstrip('.')}{hint}", err=True)
+    say_aside(f"{error.format_message().rstrip('.')}{hint}")
     return error.code if isinstance(error, Failure) else error.exit_code

@@ -18,6 +18,7 @@ class Outlet:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._can_wait = _can_wait(descriptor)
+        self.is_terminal = os.isatty(descriptor)
 
     async def write(self, data: bytes) -> None:
         """All of it. The descriptor stays blocking: others may have it, too."""

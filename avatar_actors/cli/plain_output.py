@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from avatar_actors import Avatar, AvatarEvent, TextEvent, TurnEndedEvent
 from avatar_actors.cli.nobody_to_ask import NobodyToAsk
 from avatar_actors.cli.outlet import Outlet
-from avatar_actors.cli.plain_text import PlainText
+from avatar_actors.cli.plain_text import PlainText, plain, without_controls
 from avatar_actors.cli.remarks import Remarks
 
 
@@ -17,7 +17,7 @@ class PlainOutput:
     def __init__(self, outlet: Outlet, remarks: Remarks) -> None:
         self._outlet, self._remarks = outlet, remarks
         self._nobody = NobodyToAsk(remarks)
-        self._text = PlainText()
+        self._text = PlainText(plain if outlet.is_terminal else without_controls)
         self._last = "\n"
 
     @property

@@ -8,14 +8,19 @@ import sys
 import click
 import msgspec
 
-from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.plain_text import plain, without_controls
 from avatar_actors.cli.table import Table, wrapped
 from avatar_actors.cli.terminal_traits import wants_colour
 
 
 def say(text: str = "") -> None:
     """One line, or several, with nothing in it that a terminal would obey."""
-    click.echo(plain(text))
+    click.echo(plain(text) if sys.stdout.isatty() else without_controls(text))
+
+
+def say_aside(text: str) -> None:
+    """One line on stderr."""
+    click.echo(" ".join(plain(f"avatar: {text}").split()), err=True)
 
 
 def say_heading(text: str) -> None:

@@ -14,7 +14,7 @@ from avatar_actors.cli.commands import command_named
 from avatar_actors.cli.completers import complete_session
 from avatar_actors.cli.moments import ago, clock, moment_of
 from avatar_actors.cli.options import CONFIG, CWD, JSON, PROVIDER, TALK, Wanted, with_options
-from avatar_actors.cli.printing import say, say_heading, say_json, say_table
+from avatar_actors.cli.printing import say, say_aside, say_heading, say_json, say_table
 from avatar_actors.cli.session_search import Kept, SessionFinder, short_ids
 from avatar_actors.cli.table import Table
 
@@ -39,7 +39,7 @@ def list_command(wanted: Wanted, is_all: bool, limit: int) -> None:
     finder = _finder(wanted)
     found = finder.everywhere() if is_all else finder.here()
     for remark in found.remarks:
-        click.echo(f"avatar: {remark}", err=True)
+        say_aside(remark)
     shown, short = found.sessions[:limit], short_ids(found)
     if wanted.as_json:
         for each in shown:
@@ -86,7 +86,7 @@ def show(wanted: Wanted, session_id: str, limit: int) -> None:
         _show_facts(kept)
         _show_messages(transcript.messages)
     for remark in transcript.diagnostics:
-        click.echo(f"avatar: {remark}", err=True)
+        say_aside(remark)
 
 
 def _show_facts(kept: Kept) -> None:
@@ -142,7 +142,7 @@ def fork(wanted: Wanted, session_id: str, prompt: tuple[str, ...]) -> int | None
         return _talk(begun, prompt)
     finally:
         if len(new := _copies(finder, kept) - before) == 1:
-            click.echo(f"avatar: the copy is {new.pop()}", err=True)
+            say_aside(f"the copy is {new.pop()}")
 
 
 def _copies(finder: SessionFinder, kept: Kept) -> set[str]:

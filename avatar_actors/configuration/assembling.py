@@ -135,7 +135,7 @@ _AVATAR_GROUPS: Final[dict[str, Callable[[Fields], object]]] = {
     "restarts": lambda fields: msgspec.convert(fields, Restarts),
     "retry": lambda fields: msgspec.convert(fields, Retry),
     "timeouts": lambda fields: msgspec.convert(fields, Timeouts),
-    "tools": lambda fields: msgspec.convert(fields, ToolPolicy),
+    "tools": lambda fields: ToolPolicy(**msgspec.convert(fields, dict[str, tuple[str, ...]])),
 }
 _HOST_GROUPS: Final[dict[str, Callable[[Fields], object]]] = {
     "budget": _AVATAR_GROUPS["budget"],

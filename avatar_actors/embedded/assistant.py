@@ -26,12 +26,16 @@ README = re.compile(r"readme(\.\w+)?", re.IGNORECASE)
 ASKING = r"what is|what's|calculate|compute"
 SIGNS = r"[\d\s.()+*/%^-]"
 LONGEST_QUOTE = 600
+# A pattern may need the square of this in steps: 20 kB of "what" took 2.4 s, and here 0.1 s.
+LONGEST_REQUEST = 4_000
 
 
 def answer(turn: Turn) -> None:
     """Answers a request in simple English, or says that it was not understood."""
     request = turn.prompt.strip()
-    for pattern, respond in REQUESTS:
+    # Only a text to write may be long: whoever sends more wants no keyword found in it.
+    requests = REQUESTS if len(request) <= LONGEST_REQUEST else (WRITING,)
+    for pattern, respond in requests:
         if (found := pattern.search(request)) is not None:
             respond(turn, found)
             return
@@ -147,9 +151,10 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE | re.DOTALL)
 
 
+WRITING = (_pattern(r"^(?:write|create|save)\s+(?P<name>[^\s:][^:\n]*):(?P<text>.*)$"), _write)
 REQUESTS: tuple[tuple[re.Pattern[str], Callable[[Turn, re.Match[str]], None]], ...] = (
     (_pattern(rf"^(?:(?:{ASKING})\s+)?(?P<expression>[-+(]*\d{SIGNS}*)[=?.\s]*$"), _calculate),
-    (_pattern(r"^(?:write|create|save)\s+(?P<name>[^:\n]+):(?P<text>.*)$"), _write),
+    WRITING,
     (_pattern(r"^(?:read|show|open|cat)\s+(?:me\s+)?(?P<name>\S+\.\S+|\S+)\s*$"), _read),
     (_pattern(r"\b(?:search|grep|look)\s+(?:for\s+)?(?P<text>.+)$"), _search),
     (_pattern(r"^find\s+(?P<text>.+)$"), _search),

@@ -24,7 +24,11 @@ class Workspace:
 
     def locate(self, name: str) -> Path:
         """The real path of a file inside; raises ToolFailed for one outside."""
-        path = (self.root / name).resolve()
+        try:
+            path = (self.root / name).resolve()
+        except ValueError:
+            # A NUL, or half a surrogate pair.
+            raise ToolFailed(f"{name!r} is no name of a file") from None
         if path != self.root and self.root not in path.parents:
             raise ToolFailed(f"{name} is outside of the working directory")
         return path

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from avatar_actors.cli.plain_text import HIDDEN
 from avatar_actors.processes.identity import process_identity
 from avatar_actors.warden.process_tree import descendants
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
@@ -46,6 +47,15 @@ def test_escape_codes_of_the_agent_reach_nobody(tmp_path: Path) -> None:
     said = "\x1b]0;title\x07red \x1b[31mtext\x1b[0m\x9b31m\r\tand\nmore"
     done = avatar(tmp_path, "chat", script({"say": said, "chunks": 20}))
     assert done.stdout == "red text31m\tand\nmore\n"
+
+
+def test_low_08_stderr_has_no_character_that_turns_another(tmp_path: Path) -> None:
+    tool = {"tool": "Bash\u202etxt", "input": {"command": "rm \u2066x"}, "error": "a\u202eb"}
+    failed = {"error": {"code": 1, "message": "not \u202etoday"}}
+    done = avatar(tmp_path, "chat", "-vv", script({"say": "a\u202eb"}, tool, failed))
+    assert "not today" in done.stderr
+    assert not set(done.stderr) & set(map(chr, HIDDEN))
+    assert done.stdout == "a\u202eb\n"  # data, for whoever reads the pipe
 
 
 def test_what_is_piped_in_goes_with_the_prompt(tmp_path: Path) -> None:

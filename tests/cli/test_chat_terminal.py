@@ -236,3 +236,10 @@ def test_a_dumb_terminal_gets_plain_text(tmp_path: Path) -> None:
         assert terminal.wait() == 0
         assert terminal.written.endswith(b"4\r\n")
         assert b"\x1b[?" not in terminal.written
+
+
+def test_low_08_a_dumb_terminal_gets_no_character_that_turns_another(tmp_path: Path) -> None:
+    prompt = script({"say": "a\u202eb"})
+    with avatar_in_terminal(tmp_path, "chat", prompt, env={"TERM": "dumb"}) as terminal:
+        assert terminal.wait() == 0
+        assert terminal.written.endswith(b"ab\r\n")

@@ -105,3 +105,28 @@ async def test_h3_the_assistant_cannot_be_talked_into_writing(
             answer = await aria.chat("write notes.txt: buy milk")
     assert answer.content == "Then I leave notes.txt alone."
     assert not (tmp_path / "notes.txt").exists()
+
+
+async def test_low_13_a_long_prompt_is_read_in_linear_time(tmp_path: Path) -> None:
+    """Each word is the begin of a pattern: by the square of them it would take days."""
+    env = {**OFF, "AVATAR_EMBEDDED_HOME": str(tmp_path / "store")}
+    mode = PermissionMode.UNRESTRICTED
+    with trio.fail_after(PATIENCE):
+        async with open_avatar("embedded", working_dir=tmp_path, env=env, permissions=mode) as aria:
+            asked = await aria.chat("what " * 1_000_000)
+            wrote = await aria.chat("write notes.txt: " + "milk " * 10_000)
+            spaces = await aria.chat("write" + " " * 1_000_000 + "notes.txt")
+    assert asked.content.startswith("I did not understand that.")
+    assert wrote.content == "Done: 50000 characters are in notes.txt."
+    assert spaces.content.startswith("I did not understand that.")
+
+
+@pytest.mark.parametrize("prompt", ["write a\0b: milk", "read a\0b"])
+async def test_low_13_a_name_that_no_file_can_have_ends_no_agent(
+    tmp_path: Path, prompt: str
+) -> None:
+    env = {**OFF, "AVATAR_EMBEDDED_HOME": str(tmp_path / "store")}
+    with trio.fail_after(PATIENCE):
+        async with open_avatar("embedded", working_dir=tmp_path, env=env) as aria:
+            answer = await aria.chat(prompt)
+    assert "no name of a file" in answer.content

@@ -14,9 +14,11 @@ from avatar_actors.cli.display.harmless import one_line, revealed
 from avatar_actors.cli.display.scene import Asked
 from avatar_actors.cli.display.style import Signs
 
-# What is longer is printed above, whole, and the question points to it.
+# So many lines of it stand in the question; what may need more is printed above, whole.
 MOST: Final = 12
+_NARROW: Final = 36
 _BOX: Final = 60
+_OF_A_COMMAND: Final = frozenset({"command", "cwd", "description"})
 _LOOKS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
@@ -41,16 +43,32 @@ def details(ask: PermissionEvent) -> list[Text]:
     return [Text(named(ask))]
 
 
+def is_long(rows: list[Text]) -> bool:
+    """Whether a narrow screen needs more lines for it than the question has."""
+    return sum(1 + len(row) // _NARROW for row in rows) > MOST
+
+
+def hidden(count: int, rows: list[Text]) -> Text:
+    """Stands where lines of the question are left out."""
+    where = "all of it is above" if is_long(rows) else "the screen is small"
+    return Text(f"({count} lines hidden: {where})", "warning")
+
+
 def _command(command: str, given: dict[str, Any]) -> list[Text]:
     first, *rest = revealed(command).split("\n")
     rows = [Text.assemble(("$ ", "dim"), (first, "bold"))]
     rows += [Text.assemble("  ", (line, "bold")) for line in rest]
+    others = {name: value for name, value in given.items() if name not in _OF_A_COMMAND}
+    rows += [Text(line) for line in revealed(_json(others)).split("\n")] if others else []
     notes = [given.get("cwd"), given.get("description")]
     return rows + [Text(f"  {one_line(note)}", "dim") for note in notes if isinstance(note, str)]
 
 
 def _json(given: dict[str, Any]) -> str:
-    return msgspec.json.format(msgspec.json.encode(given)).decode()
+    try:
+        return msgspec.json.format(msgspec.json.encode(given)).decode()
+    except RecursionError:
+        return "(it is nested too deeply to be shown)"
 
 
 def panel(asked: Asked, more: int, signs: Signs, now: float) -> tuple[Text, list[Text], list[Text]]:
@@ -58,15 +76,13 @@ def panel(asked: Asked, more: int, signs: Signs, now: float) -> tuple[Text, list
     ask = asked.event
     head = f"{signs.top}{signs.line} Allow {named(ask)}? "
     head += signs.line * max(0, _BOX - len(head))
-    rows = details(ask)
-    if len(rows) > MOST:
-        rows = [Text(f"({len(rows)} lines, above)", "dim")]
     foot = [Text.assemble((f"{signs.side} ", "warning"), keys())]
     note = [f"denied in {measures.elapsed(asked.until - now)}"] if asked.until else []
     note += [f"{more} more to answer"] if more else []
     tail = f"{signs.bottom}{signs.line * 2}"
     foot.append(Text(f"{tail} {f' {signs.dot} '.join(note)}" if note else tail, "warning"))
-    return Text(head, "warning", overflow="crop" if head.endswith(signs.line) else None), rows, foot
+    title = Text(head, "warning", overflow="crop" if head.endswith(signs.line) else None)
+    return title, details(ask), foot
 
 
 def keys() -> Text:

@@ -132,8 +132,9 @@ class Display:
     def _ask(self, event: PermissionEvent) -> None:
         self._scroll.close()
         rows = approval.details(event)
-        if len(rows) > approval.MOST:
-            self._scroll.add_box([Text(f"{approval.named(event)} would:", "warning"), *rows])
+        if approval.is_long(rows):
+            # No box: that would cut what is wider than the screen.
+            self._scroll.add([Text(f"{approval.named(event)} would:", "warning"), *rows])
 
     def _answered(self, event: PermissionClosedEvent) -> None:
         asked = self._scene.asks.get(event.request_id)

@@ -17,8 +17,6 @@ from avatar_actors.cli.display.work import Work
 
 _LEAST_TEXT: Final = 3
 _LEAST_BOX: Final = 3
-# The line with the keys, and the one below it.
-_FOOT: Final = 2
 
 
 class Parts(NamedTuple):
@@ -37,7 +35,7 @@ def arranged(parts: Parts, text: Sequence[str], ink: Ink, size: tuple[int, int])
     foot = status_lines(scene, work, style, now) if not scene.asks else []
     bottom = [ink.cut(row, width) for row in [*foot, state_line(scene, style.signs)]]
     room = height - len(bottom)
-    question = _shortened(_question(parts, ink, width), room, _FOOT) if scene.asks else []
+    question = _question(parts, ink, (width, room)) if scene.asks else []
     room -= len(question)
     steps = [ink.cut(row, width) for row in plan.checklist(scene.plan, style.signs)]
     box = [ink.cut(row, width) for row in work_box.living(work, style, now)]
@@ -57,21 +55,30 @@ def final_plan(scene: Scene, style: Style) -> list[Text]:
     return plan.checklist(scene.plan, style.signs)
 
 
-def _question(parts: Parts, ink: Ink, width: int) -> list[str]:
+def _question(parts: Parts, ink: Ink, size: tuple[int, int]) -> list[str]:
+    """What it is about comes before its head and its keys, and its end before its middle."""
+    width, room = size
     asked, *others = parts.scene.asks.values()
     signs = parts.style.signs
     head, rows, foot = approval.panel(asked, len(others), signs, parts.now)
+    body = [line for row in rows for line in ink.wrapped(row, width - 2, 2)]
+    most = min(approval.MOST, max(1, room - 1 - len(foot)))
+    if len(body) > most:
+        first, last = (most - 1) // 2, most // 2
+        mark = ink.cut(approval.hidden(len(body) - first - last, rows), width - 2)
+        body = [*body[:first], mark, *body[len(body) - last :]]
     side = ink.line(Text(signs.side, "warning"))
-    body = [f"{side} {line}" for row in rows for line in ink.wrapped(row, width - 2, 2)]
-    return [ink.cut(head, width), *body, *(ink.cut(row, width) for row in foot)]
+    body = [f"{side} {line}" for line in body]
+    lines = [*body, *(ink.cut(row, width) for row in foot)]
+    return [ink.cut(head, width), *lines] if len(lines) < room else lines[: max(0, room)]
 
 
 def _shortened(lines: list[str], room: int, foot: int) -> list[str]:
     """As many lines as there is room for, with the last ones; nothing, where that says nothing."""
     if len(lines) <= room:
         return lines
-    if room < max(_LEAST_BOX, foot + 1):
-        return lines[len(lines) - foot :][-room:] if foot > 1 and room > 0 else []
+    if room < _LEAST_BOX:
+        return []
     kept = lines[: room - foot - 1]
     hidden = len(lines) - len(kept) - foot
     return [*kept, f"  {hidden} more lines", *lines[len(lines) - foot :]]

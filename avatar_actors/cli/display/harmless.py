@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from avatar_actors.cli.plain_text import HIDDEN
+
 # CSI; OSC, DCS, SOS, PM and APC with their end; two characters; each also in its 8 bit form.
 _CODES: Final = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
@@ -12,18 +14,15 @@ _CODES: Final = re.compile(
     r"|\x1b[ -/]*[0-~]?"
 )
 _CONTROLS: Final = (*range(0x20), *range(0x7F, 0xA0))
-# They turn the direction of what follows, so that a command reads as another one.
-_TURNS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _SURROGATES: Final = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 _ESCAPE, _DELETE, _LAST_CONTROL = 0x1B, 0x7F, 0x20
 
 _DROPPED: Final[dict[int, str | None]] = {
     **dict.fromkeys(_CONTROLS),
-    **dict.fromkeys(_TURNS),
+    **dict.fromkeys(HIDDEN),
     **_SURROGATES,
     # The joiner is ours: it marks a paragraph that goes on.
     **dict.fromkeys((0x2028, 0x2029), " "),
-    **dict.fromkeys((0x2060, 0xFEFF)),
     ord("\n"): "\n",
     ord("\t"): "    ",
     _ESCAPE: "\N{SYMBOL FOR ESCAPE}",
@@ -37,7 +36,7 @@ def _picture(code: int) -> str:
 
 
 _SHOWN: Final[dict[int, str | None]] = {
-    **{code: _picture(code) for code in (*_CONTROLS, *_TURNS, 0x2028, 0x2029, 0x2060, 0xFEFF)},
+    **{code: _picture(code) for code in (*_CONTROLS, *HIDDEN, 0x2028, 0x2029)},
     **{code: _picture(code) for code in (0x200B, 0x00AD)},
     **_SURROGATES,
     ord("\n"): "\n",

@@ -246,7 +246,56 @@ def test_long_diff_is_printed_whole_above_the_question() -> None:
     display = told(asked({"file_path": "n.txt", "content": content}))
     above = finished(display)
     assert [number for number in range(50) if f"+line {number}" not in above] == []
-    assert "lines, above)" in frame(display)
+    assert "+line 49\n" in frame(display)
+    assert "(42 lines hidden: all of it is above)" in frame(display)
+
+
+LONG_COMMANDS = (
+    "\n".join(["set -e", *(f"echo {number}" for number in range(40)), "rm -rf ~/work"]),
+    "echo " + "a" * 3000 + "; rm -rf ~/work",
+    "echo" + " a" * 1500 + "; rm -rf ~/work",
+    "ls" + " " * 3000 + "; rm -rf ~/work",
+)
+
+
+@pytest.mark.parametrize("command", LONG_COMMANDS)
+@pytest.mark.parametrize("size", [(200, 50), (80, 24), (40, 12), (40, 7)])
+def test_low_07_the_end_of_a_long_command_stands_in_its_question(
+    command: str, size: tuple[int, int]
+) -> None:
+    display = told(STARTED, tool(1), asked({"command": command}))
+    above = "".join(line.strip() for line in plain(display.finished(size[0])))
+    assert without_spaces(command) in without_spaces(above)
+    living = plain(display.frame(*size, NOW))
+    assert len(living) <= size[1]
+    end = living[: next(at for at, line in enumerate(living) if "[y]es" in line)]
+    assert "rm-rf~/work" in without_spaces("".join(line.lstrip("│ ") for line in end[-3:]))
+    assert len([line for line in living if "lines hidden: all of it" in line]) <= 1
+
+
+def without_spaces(text: str) -> str:
+    return "".join(text.split())
+
+
+@pytest.mark.parametrize("height", range(1, 8))
+def test_low_07_a_small_screen_says_what_it_hides(height: int) -> None:
+    display = told(asked({"command": "one\ntwo\nthree\nfour\nfive"}))
+    living = "\n".join(plain(display.frame(40, height, NOW)))
+    is_whole = all(word in living for word in ("one", "two", "three", "four", "five"))
+    assert height == 1 or is_whole or "lines hidden: the screen is small)" in living
+
+
+def test_low_07_a_command_hides_nothing_else_that_the_tool_is_given() -> None:
+    living = frame(told(asked({"command": "ls", "path": "/etc/cron.d/x", "cwd": "/w"})))
+    assert "$ ls" in living
+    assert '"path": "/etc/cron.d/x"' in living
+
+
+def test_low_07_what_is_too_deep_to_show_is_said_to_be() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(5000):
+        deep = {"a": deep}
+    assert "nested too deeply to be shown" in frame(told(asked(deep)))
 
 
 def test_keys_stay_on_a_screen_that_is_too_small() -> None:
