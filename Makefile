@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start thousands of processes: each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test conformance agents test-agents agents-latest lint types coverage bench compare \
+.PHONY: help demo test conformance agents test-agents agents-latest lint types coverage fuzz bench compare \
 	bench-check bench-ratios lock clean
 
 help: ## show this list
@@ -47,6 +47,12 @@ types: .venv/dev ## check types; the public ones must be 100 % known
 	@$(RUN) basedpyright
 	@# --verifytypes reads no configuration: it asks the first python on the PATH.
 	@PATH="$$PWD/.venv/bin:$$PATH" $(RUN) basedpyright --verifytypes supervisors --ignoreexternal
+
+SECONDS ?= 600
+SEED ?=
+
+fuzz: .venv/dev ## any bytes and any text, for SECONDS=600, as SEED=… says; a failure is a test to paste
+	@$(RUN) tests.fuzz --seconds "$(SECONDS)" --seed "$(SEED)"
 
 coverage: .venv/dev ## measure branch coverage of supervisors; fails under 98 %
 	@$(RUN) coverage run -m pytest tests/supervisors

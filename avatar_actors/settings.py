@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -27,6 +28,8 @@ def _check_numbers(settings: Struct, *, least: float) -> None:
         value: object = getattr(settings, name)
         if isinstance(value, int | float) and not value >= least:
             raise SettingsError(f"{name} must be at least {least:g}; got {value!r}")
+        if isinstance(value, int) and value > sys.float_info.max:
+            raise SettingsError(f"{name} is larger than any number that can be counted with")
 
 
 class PermissionMode(Enum):

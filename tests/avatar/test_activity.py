@@ -146,3 +146,15 @@ def test_what_is_remembered_is_bounded(running: Activities) -> None:
     assert running.find("a0") is None
     assert running.find("a999") is not None
     assert list(running.open) == ["turn-1"]
+
+
+def test_a_tool_whose_first_report_is_its_end_is_an_activity(running: Activities) -> None:
+    [node] = nodes(running.observe(tool("a", ToolStatus.COMPLETED, "done"), 11.0))
+    assert (node.status, node.output, node.completed_at) == (ActivityStatus.COMPLETED, "done", 11.0)
+
+
+def test_a_task_begun_between_turns_is_of_none(running: Activities) -> None:
+    running.end_turn(ToolStatus.UNKNOWN, ActivityStatus.COMPLETED, 12.0)
+    task = ActivityEvent(activity_id="b", status=ActivityStatus.RUNNING)
+    [node] = nodes(running.observe(task, 13.0))
+    assert (node.turn_id, node.parent_activity_id) == (0, "")

@@ -7,8 +7,8 @@ from avatar_actors.types import StoredSession
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_calls import MOST_PAGES
 from avatar_actors.wire.acp_profile import AcpProfile
-from avatar_actors.wire.commands import Call, Open
-from avatar_actors.wire.facts import Answered
+from avatar_actors.wire.commands import Call, Open, Prompt
+from avatar_actors.wire.facts import Answered, Opened, TurnOver
 from tests.wire.acp_replay import MAX_LINE, SESSION, in_turn, opened, refusal, reply, sent
 
 
@@ -132,3 +132,28 @@ def test_what_cannot_be_done_is_answered_at_once(action: str) -> None:
 def test_nothing_can_be_called_before_the_session_is_open() -> None:
     [answer] = AcpWire(AcpProfile(), MAX_LINE).command(Call(7, "list_sessions"))
     assert answer == Answered(7, None, "not now: the connection is new")
+
+
+def test_an_error_to_the_listing_is_its_answer_also_after_a_page() -> None:
+    wire = opened()
+    sent_by(wire, "list_sessions")
+    wire.receive(reply(2, {"sessions": [], "nextCursor": "c"}))
+    assert wire.receive(refusal(3, -32603, "no store")) == [Answered(7, error="no store")]
+
+
+def test_after_a_refused_opening_no_prompt_is_taken() -> None:
+    wire = AcpWire(AcpProfile(), MAX_LINE)
+    wire.command(Open(cwd="/x", mode="free"))
+    wire.receive(reply(0, {"protocolVersion": 1}) + reply(1, {"sessionId": "s"}))
+    [over] = wire.command(Prompt(1, "hello"))
+    assert isinstance(over, TurnOver)
+    assert over.error == "the agent takes no prompt now: the connection is closed"
+
+
+def test_cost_is_tracked_only_where_the_profile_says_so() -> None:
+    for profile, is_tracked in ((AcpProfile(), False), (AcpProfile(tells_cost=True), True)):
+        wire = AcpWire(profile, MAX_LINE)
+        wire.command(Open(cwd="/x"))
+        [fact] = wire.receive(reply(0, {"protocolVersion": 1}) + reply(1, {"sessionId": "s"}))
+        assert isinstance(fact, Opened)
+        assert fact.capabilities.cost_tracking is is_tracked

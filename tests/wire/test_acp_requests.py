@@ -245,3 +245,10 @@ def test_files_that_wait_are_bounded() -> None:
     ]
     assert [type(fact) for fact in facts] == [FileWanted] * MOST_FILES + [DiagnosticEvent]
     assert sent(wire)[0]["error"]["code"] == -32603
+
+
+def test_a_line_below_the_first_is_the_first() -> None:
+    wire = in_turn(READS_AND_WRITES)
+    params = {"sessionId": SESSION, "path": "/sandbox/a", "line": -5}
+    [read] = wire.receive(request(1, "fs/read_text_file", params))
+    assert read == FileWanted(request_id="file-1", path="/sandbox/a", first_line=1)

@@ -405,3 +405,10 @@ def test_wire_is_opened_once() -> None:
     [fact] = wire.command(Open(cwd="/sandbox"))
     assert isinstance(fact, DiagnosticEvent)
     assert sent(wire) == []
+
+
+def test_what_was_written_to_a_cache_is_input() -> None:
+    usage = {"inputTokens": 5, "cachedWriteTokens": 7, "cachedReadTokens": 3, "outputTokens": 1}
+    facts = in_turn().receive(reply(2, {"stopReason": "end_turn", "usage": usage}))
+    used = over_in(facts).usage
+    assert (used.input_tokens, used.cached_tokens, used.tokens) == (12, 3, 16)

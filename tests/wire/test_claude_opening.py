@@ -2,6 +2,7 @@
 
 from avatar_actors.types import Continuity
 from avatar_actors.wire.claude import ClaudeWire
+from avatar_actors.wire.claude_opening import capabilities_of
 from avatar_actors.wire.commands import Call, Close, Open, Prompt
 from avatar_actors.wire.facts import (
     Answered,
@@ -108,3 +109,9 @@ def test_after_the_goodbye_nothing_is_asked() -> None:
     wire = opened()
     wire.command(Close())
     assert wire.command(Call(1, "mcp_status")) == [Answered(1, error="there is no session")]
+
+
+def test_what_its_protocol_can_is_told() -> None:
+    can = capabilities_of({})
+    assert (can.thinking_supported, can.thinking_structured, can.cost_tracking) == (True,) * 3
+    assert (can.can_load_session, can.can_fork_session, can.budget_enforcement) == (True,) * 3

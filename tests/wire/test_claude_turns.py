@@ -380,3 +380,10 @@ def test_the_restored_cost_of_a_resumed_session_is_not_paid_again() -> None:
 
 def test_a_sub_agents_stream_is_not_the_answer() -> None:
     assert in_turn().receive(text("inside", parent_tool_use_id="t1")) == []
+
+
+def test_a_message_that_is_called_cancelled_after_its_result_has_that_result() -> None:
+    wire = opened()
+    uuid = prompt(wire)
+    assert wire.receive(state("idle") + result() + lifecycle(uuid, "cancelled")) == []
+    assert over(wire.receive(state("idle"))).outcome is Outcome.COMPLETED

@@ -1,3 +1,5 @@
+import tracemalloc
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,3 +15,14 @@ def test_end_of_all_that_was_added_is_kept(pieces: list[str], length: int) -> No
         if number % 3 == 0:
             assert tail.text() == "".join(pieces[:number])[-length:]
     assert tail.text() == "".join(pieces)[-length:]
+
+
+def test_what_was_cut_off_is_not_kept() -> None:
+    tail = Tail(1000)
+    tracemalloc.start()
+    for number in range(2000):
+        tail.add(f"{number:10000}")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1_000_000
+    assert tail.text() == f"{1999:10000}"[-1000:]
