@@ -1,8 +1,8 @@
 """The warden where the kernel refuses: no fork for a moment, no pidfd at all."""
 
 import os
+import signal
 import sys
-from collections.abc import Generator
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from avatar_actors.processes import LeaseLost, WardenProcess
-from tests.processes.census import PATIENCE, Book, eventually, is_left, python
-from tests.processes.test_host_death import HOST, RAW_FORK, program, said
+from tests.processes.census import PATIENCE, eventually, is_left, python
+from tests.processes.test_host_death import program, said
 
 # A Python for `WardenProcess.open(python=...)` that prepares its `os` and then runs the warden.
 ODD_PYTHON = """#!{python} -IS
@@ -61,11 +61,29 @@ os.pidfd_open = pidfd_open
 """
 
 
-@pytest.fixture
-def book(tmp_path: Path) -> Generator[Book]:
-    births = Book(tmp_path / "book")
-    yield births
-    births.clear()
+# Nothing wakes the keeper of this agent, and a fork holds all descriptors: no socket tells it of
+# the host's death.
+CALM_HOST = """
+import ctypes, os, signal, sys
+import trio
+from avatar_actors.processes import WardenProcess
+from avatar_actors.warden.process_tree import read_stat
+from tests.processes.census import python
+
+async def main():
+    warden = await WardenProcess.open(python=sys.argv[1])
+    lease = await warden.lease()
+    agent = await lease.run(python("import signal; signal.pause()"))
+    fork = ctypes.CDLL(None).fork()
+    if fork == 0:
+        os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
+        signal.alarm(100)
+        signal.pause()
+    print(fork, agent, read_stat(agent).started, flush=True)
+    await trio.sleep_forever()
+
+trio.run(main)
+"""
 
 
 def odd_python(folder: Path, prepare: str) -> str:
@@ -79,12 +97,15 @@ async def test_refused_keeper_costs_one_lease_and_not_the_server(tmp_path: Path)
     with trio.fail_after(PATIENCE):
         warden = await WardenProcess.open(python=odd_python(tmp_path, REFUSES_ONE_KEEPER))
         pids = warden.pids
-        async with await warden.lease() as refused:
-            with pytest.raises(LeaseLost):
-                await refused.run(python("pass"))
-        async with await warden.lease() as lease:
-            await lease.run(python("pass"))
-            assert await lease.exited() == 0
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(warden.wait_lost)  # hears of new pids
+            async with await warden.lease() as refused:
+                with pytest.raises(LeaseLost):
+                    await refused.run(python("pass"))
+            async with await warden.lease() as lease:
+                await lease.run(python("pass"))
+                assert await lease.exited() == 0
+            nursery.cancel_scope.cancel()
         assert warden.pids == pids
         await warden.aclose()
 
@@ -108,16 +129,12 @@ async def test_servers_that_die_at_once_are_made_with_a_pause_between_them(tmp_p
     assert min(after - before for before, after in pairwise(times)) > 0.04
 
 
-async def test_death_of_the_host_is_seen_without_a_pidfd(book: Book, tmp_path: Path) -> None:
-    # A fork holds all descriptors, so that no socket tells of the death.
-    named = HOST.replace("FORK", RAW_FORK).replace(".open()", ".open(python=sys.argv[2])")
+async def test_death_of_the_host_is_seen_without_a_pidfd(tmp_path: Path) -> None:
     with (
         trio.fail_after(PATIENCE),
-        program(named, str(book.path), odd_python(tmp_path, NO_PIDFD)) as host,
+        program(CALM_HOST, odd_python(tmp_path, NO_PIDFD)) as host,
     ):
-        _, _, *others = await trio.to_thread.run_sync(said, host)
+        fork, agent, started = await trio.to_thread.run_sync(said, host)
         host.kill()
-        await eventually(lambda: not book.left())
-        for pid, started in zip(others[:2], others[2:], strict=True):
-            assert is_left(pid, started)
-            os.kill(int(pid), 9)
+        await eventually(lambda: not is_left(agent, started))
+        os.kill(int(fork), signal.SIGKILL)
