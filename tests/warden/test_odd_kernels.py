@@ -61,19 +61,18 @@ os.pidfd_open = pidfd_open
 """
 
 
-# Nothing wakes the keeper of this agent, and a fork holds all descriptors: no socket tells it of
-# the host's death.
+# Nothing wakes the keeper of this agent; a fork holds all descriptors, so that no socket tells of
+# the host's death; and without its cookie no other runtime that starts can sweep the agent.
 CALM_HOST = """
 import ctypes, os, signal, sys
 import trio
-from avatar_actors.processes import WardenProcess
+from avatar_actors.processes import Launch, WardenProcess
 from avatar_actors.warden.process_tree import read_stat
-from tests.processes.census import python
 
 async def main():
     warden = await WardenProcess.open(python=sys.argv[1])
     lease = await warden.lease()
-    agent = await lease.run(python("import signal; signal.pause()"))
+    agent = await lease.run(Launch(argv=("env", "-i", "sleep", "100"), cwd="/", env={}))
     fork = ctypes.CDLL(None).fork()
     if fork == 0:
         os.dup2(os.open("/dev/null", os.O_WRONLY), 1)
