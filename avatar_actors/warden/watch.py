@@ -6,6 +6,7 @@ import select
 import signal
 
 from avatar_actors.warden.kernel import open_pidfd
+from avatar_actors.warden.process_tree import read_stat
 
 # How often to look for a host that cannot be waited for, where the system has no pidfd.
 HOST_CHECK_SECONDS = 1.0
@@ -16,12 +17,16 @@ class Host:
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
+        self._stat = read_stat(pid)
         self.pidfd = open_pidfd(pid)
 
     def is_dead(self) -> bool:
         """Whether it is gone; a zombie is."""
         if self.pidfd is not None:
             return bool(select.select([self.pidfd], [], [], 0)[0])
+        if self._stat is not None:
+            stat = read_stat(self._pid)
+            return stat is None or stat.is_dead or stat.started != self._stat.started
         try:
             os.kill(self._pid, 0)
         except ProcessLookupError:

@@ -19,9 +19,12 @@ from avatar_actors.actors.file_clerk import file_clerk
 from avatar_actors.actors.private_dir import private_dir
 from avatar_actors.actors.stderr_monitor import stderr_monitor
 from avatar_actors.actors.stdin_writer import stdin_writer
+from avatar_actors.actors.stdout_reader import FromAgent, stdout_reader
 from avatar_actors.errors import AgentDied
 from avatar_actors.events import DiagnosticEvent
 from avatar_actors.messages import HubMessage, Publish
+from avatar_actors.processes import PipeReader, open_lease
+from avatar_actors.processes.owned_fd import OwnedFd
 from avatar_actors.redaction import Redactor
 from avatar_actors.session_messages import (
     BridgeMessage,
@@ -189,3 +192,16 @@ async def test_the_private_directory_goes_when_descriptors_are_to_be_had_again(
         monitor = folder.monitor()
         await monitor.down()
         assert not path.exists()
+
+
+async def test_a_stdout_that_cannot_be_read_is_an_end_and_no_crash() -> None:
+    lease, berth = open_lease()
+    berth.close()
+    # A pipe's writing end gives an error to whoever reads it.
+    lease.stdout = PipeReader(OwnedFd(os.open("/dev/null", os.O_WRONLY)))
+    out, heard = trio.open_memory_channel[FromAgent](1)
+    with trio.fail_after(60):
+        async with open_stage() as stage:
+            await stage.play("reader", partial(stdout_reader, lease=lease, out=out))
+            assert isinstance(await heard.receive(), StreamEnded)
+        await lease.aclose()

@@ -12,6 +12,7 @@ import trio
 
 from avatar_actors.processes import Launch, Lease, Proof, WardenProcess
 from avatar_actors.warden import LEASE_COOKIE
+from avatar_actors.warden.process_tree import read_stat
 from tests.processes.census import PATIENCE, eventually, is_left, python
 
 TELL_ALL = "import json, os, sys; print(json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]))"
@@ -258,3 +259,22 @@ async def test_who_was_left_behind_is_counted_without_the_agent(
                 os.kill(lease.pid if whom == "agent" else lease.keeper_pid, signal.SIGKILL)
                 await lease.exited()
             assert (await lease.end(0)).reaped == orphans
+
+
+async def test_agent_that_ignores_sigterm_is_gone_when_the_lease_is_closed(
+    warden: WardenProcess,
+) -> None:
+    with trio.fail_after(PATIENCE):
+        lease = await warden.lease()
+        agent = await lease.run(python(IGNORES_TERM))
+        assert await lease.stdout.receive_some() == b"up\n"
+        await lease.aclose()
+        assert read_stat(agent) is None
+
+
+async def test_signal_to_a_closed_lease_is_nothing(warden: WardenProcess) -> None:
+    with trio.fail_after(PATIENCE):
+        lease = await warden.lease()
+        await lease.run(python(SLEEP))
+        await lease.aclose()
+        lease.signal(signal.SIGTERM)

@@ -7,10 +7,18 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
+import trio
+
 from avatar_actors.processes import sweep_dead_hosts
-from avatar_actors.processes.identity import host_identity, is_dead_host
-from avatar_actors.processes.sweep import sweep_lease
+from avatar_actors.processes.identity import (
+    host_identity,
+    is_dead_host,
+    is_dead_process,
+    process_identity,
+)
+from avatar_actors.processes.sweep import kill_listed, sweep_lease
 from avatar_actors.warden import LEASE_COOKIE
+from tests.processes.census import PATIENCE, eventually
 
 HOST_THAT_DIES = (
     "from avatar_actors.processes.identity import host_identity; print(host_identity())"
@@ -69,3 +77,29 @@ def test_only_this_leases_processes_are_swept() -> None:
         assert sweep_lease(mine) == 1
         assert first.wait(30) in (0, -signal.SIGKILL)
         assert second.poll() is None
+
+
+@contextmanager
+def family() -> Generator[tuple["subprocess.Popen[bytes]", int]]:
+    """A parent and the pid of its child."""
+    command = ["/bin/sh", "-c", "sleep 100 & echo $!; wait"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as parent:
+        try:
+            assert parent.stdout is not None
+            yield parent, int(parent.stdout.readline())
+        finally:
+            parent.kill()
+
+
+async def test_listed_process_is_killed_with_those_below_it() -> None:
+    with trio.fail_after(PATIENCE), family() as (parent, child):
+        identity = process_identity(child)
+        kill_listed(["nonsense", process_identity(parent.pid)])
+        assert parent.wait(60) == -signal.SIGKILL
+        await eventually(lambda: is_dead_process(identity))
+
+
+def test_listed_pid_that_was_given_to_another_is_left_alone() -> None:
+    with carrier("nothing") as process:
+        kill_listed([f"{process.pid}.1"])
+        assert process.poll() is None

@@ -7,9 +7,9 @@ import sys
 import pytest
 import trio
 
-from avatar_actors.processes import WardenNotStarted, WardenProcess
+from avatar_actors.processes import WardenLost, WardenNotStarted, WardenProcess
 from avatar_actors.warden.process_tree import read_stat
-from tests.processes.census import PATIENCE, eventually, own_children, python
+from tests.processes.census import PATIENCE, eventually, open_fds, own_children, python
 
 
 @pytest.mark.parametrize("python_name", ["/no/such/python", "/bin/true", "/etc/passwd"])
@@ -70,3 +70,22 @@ async def test_stopped_warden_does_not_hold_up_the_close() -> None:
             os.kill(pid, signal.SIGSTOP)
         await warden.aclose()
         await eventually(lambda: all(read_stat(pid) is None for pid in warden.pids))
+
+
+async def test_lease_of_a_dead_warden_is_refused_and_leaves_no_descriptor() -> None:
+    with trio.fail_after(PATIENCE):
+        warden = await WardenProcess.open()
+        for pid in warden.pids:
+            os.kill(pid, signal.SIGKILL)
+        await warden.wait_lost()
+        before = open_fds()
+        # With its traceback each error holds on to the lease, so nobody else closes that.
+        errors: list[pytest.ExceptionInfo[WardenLost]] = []
+        for _ in range(5):
+            with pytest.raises(WardenLost) as caught:
+                await warden.lease()
+            errors.append(caught)
+        assert open_fds() == before
+        await warden.aclose()
+        with pytest.raises(WardenLost):
+            await warden.lease()

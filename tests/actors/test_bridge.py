@@ -1,0 +1,121 @@
+"""The bridge alone: what it says to an agent at the end, and to one that does not read."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+import trio
+
+from avatar_actors import session_messages as inner
+from avatar_actors.actors.bridge import Heard, bridge
+from avatar_actors.connection import FarEnd, Links, Opening
+from avatar_actors.errors import WireBroken
+from avatar_actors.prices import PriceList
+from avatar_actors.redaction import Redactor
+from avatar_actors.resume_messages import ResumeWish
+from avatar_actors.types import ProviderCapabilities
+from avatar_actors.wire import commands, facts
+from supervisors import Address, ChildSpec, Inbox, MailboxSpec, Overflow, Restart, Supervisor
+from tests.actors.stage import Ear, Stage, open_stage
+
+LIMIT = 60
+UNREAD = 4
+
+
+class OneWordWire:
+    """Says the name of each command; its session is open at once."""
+
+    def __init__(self) -> None:
+        self._unsent = b""
+
+    def command(self, command: commands.Command) -> list[facts.Fact]:
+        self._unsent += type(command).__name__.encode() + b"\n"
+        opened = facts.Opened(session_id="s", capabilities=ProviderCapabilities())
+        return [opened] if isinstance(command, commands.Open) else []
+
+    def receive(self, data: bytes) -> list[facts.Fact]:
+        raise AssertionError(data)
+
+    def end_of_stream(self) -> list[facts.Fact]:
+        return []
+
+    def data_to_send(self) -> bytes:
+        unsent, self._unsent = self._unsent, b""
+        return unsent
+
+
+async def never_reads(inbox: Inbox[inner.Write]) -> None:
+    inbox.ready()
+    await trio.sleep_forever()
+
+
+OPENING = Opening(
+    command=commands.Open(cwd="/"),
+    far=FarEnd(wish=ResumeWish(), pid=1, life="1", containment="none"),
+    minimum={},
+    has_store=False,
+    patience=LIMIT,
+    interrupt_grace=LIMIT,
+    redactor=Redactor(()),
+    prices=PriceList({}),
+)
+
+
+@asynccontextmanager
+async def open_bridge(
+    stage: Stage, writer: Address[inner.Write]
+) -> AsyncGenerator[Address[inner.BridgeMessage]]:
+    others: Address[Any] = await stage.play("others", Ear[Any]())
+    links = Links(
+        tracker=others,
+        budget=others,
+        gatekeeper=others,
+        turn_queue=others,
+        process=others,
+        writer=writer,
+        clerk=others,
+        stderr=others,
+    )
+    out, heard = trio.open_memory_channel[bytes | inner.StreamEnded](1)
+    async with out:
+        yield await stage.root.start(_spec(heard, links))
+
+
+def _spec(heard: Heard, links: Links) -> ChildSpec[inner.BridgeMessage]:
+    actor = partial(bridge, wire=OneWordWire(), heard=heard, links=links, opening=OPENING)
+    return ChildSpec("bridge", actor, restart=Restart.TEMPORARY)
+
+
+async def start_deaf_writer(root: Supervisor) -> Address[inner.Write]:
+    room = MailboxSpec(UNREAD, Overflow.FAIL)
+    return await root.start(ChildSpec("writer", never_reads, mailbox=room))
+
+
+async def test_goodbye_is_the_last_thing_that_an_agent_reads_at_a_stop() -> None:
+    written = Ear[inner.Write]()
+    with trio.fail_after(LIMIT):
+        async with open_stage() as stage:
+            writer = await stage.play("writer", written)
+            async with open_bridge(stage, writer) as address:
+                await address.tell(inner.SteerTurn(1, "x"))
+                await stage.rest()
+                await stage.root.terminate(address)
+                await stage.rest()
+    assert [each.data for each in written.heard] == [b"Open\n", b"Steer\n", b"Close\n"]
+
+
+async def test_agent_that_does_not_read_its_stdin_ends_the_session() -> None:
+    with trio.fail_after(LIMIT):
+        async with open_stage() as stage:
+            writer = await start_deaf_writer(stage.root)
+            async with open_bridge(stage, writer) as address:
+                monitor = address.monitor()
+                for _ in range(UNREAD):
+                    await address.tell(inner.SteerTurn(1, "x"))
+                down = await monitor.down()
+    assert down.exit is not None
+    error = down.exit.error
+    with pytest.raises(WireBroken, match="does not read its stdin"):
+        raise error.exceptions[0] if isinstance(error, ExceptionGroup) else error or AssertionError
