@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
@@ -11,8 +10,9 @@ from avatar_actors.hosting.errand import Errand, ErrandCancelled
 from avatar_actors.hosting.workers import WORKERS
 from avatar_actors.response import BridgeResponse
 from avatar_actors.types import Outcome
+from supervisors import SafeLogger
 
-log = logging.getLogger("avatar_actors.handlers")
+log = SafeLogger("avatar_actors.handlers")
 
 Callback: TypeAlias = Callable[[BridgeResponse], object]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextvars
 import inspect
-import logging
 import threading
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,8 +13,9 @@ from avatar_actors.events import AvatarEvent
 from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.workers import WORKERS
 from avatar_actors.subscription import EventStream
+from supervisors import SafeLogger
 
-log = logging.getLogger("avatar_actors.handlers")
+log = SafeLogger("avatar_actors.handlers")
 
 Dispatcher: TypeAlias = Callable[[Callable[[], None]], object]
 """Calls what it is given soon, in the host's own thread: `loop.call_soon_threadsafe`, or the GUI's
