@@ -85,6 +85,12 @@ class _Writer(QueueListener):
         """The standard one fails when the queue is full."""
         self._lines.put(None)
 
+    def handle(self, record: logging.LogRecord) -> None:
+        """A line that cannot be written is lost, and the next one is tried."""
+        # Handlers tell stderr what they cannot write, and raise ValueError if that is closed.
+        with suppress(ValueError):
+            super().handle(record)
+
 
 class _Outputs:
     """All outputs of this process, and how our loggers were before the first one."""

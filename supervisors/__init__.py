@@ -12,10 +12,11 @@ from supervisors.exits import Exit, ExitKind, Phase
 from supervisors.snapshot import ChildCount, TreeNode
 from supervisors.notices import Crashed, DeadLetter, GaveUp, Notice, NoticeStream, Ready, Restarting
 from supervisors.notices import Started, Stopped, Stuck
+from supervisors.logs import SafeLogger
 from supervisors.errors import ActorDown, ActorRestarting, AlreadyPresent, AlreadyStarted, AskedSelf
 from supervisors.errors import AskFailed, AskTimeout, ChildNotFound, ChildRefused, ChildRestarting
 from supervisors.errors import ChildRunning, Ignore, MailboxFull, NameTaken, NoReply, OrderlyExit
-from supervisors.errors import SpecError, StartFailed, SupervisionError
+from supervisors.errors import SpecError, StartFailed, StrayCancelled, SupervisionError
 from supervisors.errors import SupervisorGaveUp, TooManyChildren, WrongStrategy
 
 __all__ = [
@@ -24,9 +25,9 @@ __all__ = [
     "ChildRefused", "ChildRestarting", "ChildRunning", "ChildSpec", "Crashed", "DeadLetter",
     "Down", "Exit", "ExitKind", "GaveUp", "Ignore", "Inbox", "MailboxFull", "MailboxSpec",
     "Monitor", "NameTaken", "NoReply", "Notice", "NoticeStream", "OrderlyExit", "Overflow",
-    "Phase", "Ready", "Reply", "Request", "Restart", "Restarting", "Shutdown", "Spec", "SpecError",
-    "StartFailed", "Started", "Stopped", "Strategy", "Stuck", "SupervisionError", "Supervisor",
-    "SupervisorGaveUp", "SupervisorOptions", "SupervisorSpec", "TooManyChildren", "TreeNode",
-    "Undelivered", "WrongStrategy", "open_supervisor",
+    "Phase", "Ready", "Reply", "Request", "Restart", "Restarting", "SafeLogger", "Shutdown", "Spec",
+    "SpecError", "StartFailed", "Started", "Stopped", "Strategy", "StrayCancelled", "Stuck",
+    "SupervisionError", "Supervisor", "SupervisorGaveUp", "SupervisorOptions", "SupervisorSpec",
+    "TooManyChildren", "TreeNode", "Undelivered", "WrongStrategy", "open_supervisor",
 ]
 # fmt: on

@@ -71,7 +71,7 @@ class Cell:
         self.phase = Phase.RESTARTING if delay else Phase.STARTING
         self.lives += 1
         self.life = _life.Life(self, self.lives)
-        self.life.scope.deadline = trio.current_time() + delay + self.spec.start_timeout
+        self.life.expect_start(trio.current_time() + delay + self.spec.start_timeout)
         self.tree.nursery.start_soon(self.life.run, delay, name=self.path)
         return self.life
 

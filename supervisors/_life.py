@@ -46,6 +46,11 @@ class Life:
     def __post_init__(self) -> None:
         self.inbox = Inbox(self)
 
+    def expect_start(self, deadline: float) -> None:
+        """Cancel it if it is not ready then, and kill it when its time to clean up is over."""
+        self.scope.deadline = deadline
+        self.kill_at = deadline + self._patience()
+
     async def run(self, delay: float) -> None:
         """The child's task. Only a cancellation of the whole program leaves it."""
         self.task = trio.lowlevel.current_task()
@@ -54,10 +59,12 @@ class Life:
                 if delay or self.ending is not None:
                     await trio.sleep(delay)
                 await self._work()
-        except trio.Cancelled:
-            self._end(exits.SHUT_DOWN)
-            raise
-        except BaseException as error:  # noqa: BLE001 - the child boundary
+        except BaseException as error:
+            # Of the child's own scope no Cancelled is left, so it is the program's end or a stray.
+            # Not isinstance(): that asks the error's own `__class__`, which is foreign code.
+            if type(error) is trio.Cancelled and _is_cancelled_from_outside():
+                self._end(exits.SHUT_DOWN)
+                raise
             self._end(exits.exit_of(error))
         else:
             self._end(self._cancelled() if self.scope.cancelled_caught else exits.RETURNED)
@@ -69,6 +76,7 @@ class Life:
         self.ready_at = trio.current_time()
         if self.scope.deadline != math.inf:
             self.scope.deadline = math.inf
+            self.kill(math.inf)
         self.cell.ready(self, info)
         self._turned()
         return True
@@ -76,10 +84,8 @@ class Life:
     async def wait_started(self) -> None:
         """Until it is ready or over; raises StartFailed. A child that hangs has a deadline too."""
         await free_turns(self._is_settled)
-        if not self._is_settled():
-            patience = self.cell.spec.start_timeout + self._patience() + KILL_ALLOWANCE
-            if not await self._until(self._is_settled, trio.current_time() + patience):
-                self._leave_behind()
+        if not await self._until(self._is_settled, self.kill_at + KILL_ALLOWANCE):
+            self._leave_behind()
         if self.exit and self.ready_at is None and (self.ending or not self.exit.orderly):
             raise errors.StartFailed(self.cell.path, self.exit) from self.exit.error
 
@@ -137,6 +143,8 @@ class Life:
         return self.ready_at is not None or self.exit is not None
 
     async def _until(self, reached: Callable[[], bool], deadline: float) -> bool:
+        if reached():
+            return True
         with trio.move_on_at(deadline):
             while not reached():
                 # Not `or`: trio's events have no truth value.
@@ -173,3 +181,7 @@ class Life:
             self.exit = exit
             self.cell.ended(self, exit)
             self._turned()
+
+
+def _is_cancelled_from_outside() -> bool:
+    return trio.current_effective_deadline() == -math.inf

@@ -33,6 +33,8 @@ class Tree:
         self.host_error: BaseException | None = None
         self.over: trio.Event = trio.Event()
         self._planted = trio.Event()
+        self._host = trio.lowlevel.current_task()
+        self._host_waits = False
         self.body: trio.CancelScope = trio.CancelScope()
 
     async def plant(self, spec: SupervisorSpec) -> _cell.Cell:
@@ -50,13 +52,22 @@ class Tree:
 
     def root_over(self) -> None:
         """The root's life ended, and with it the host's block, unless that waits for it."""
-        if self.over.statistics().tasks_waiting < 2:  # noqa: PLR2004 - one is the nursery's holder
+        if not self._host_waits:
             self.body.cancel()
         self.over.set()
 
+    async def wait_over(self) -> None:
+        """Until the root's life has ended."""
+        is_host = trio.lowlevel.current_task() is self._host
+        self._host_waits = self._host_waits or is_host
+        try:
+            await self.over.wait()
+        finally:
+            self._host_waits = self._host_waits and not is_host
+
     def fail_host(self, error: BaseException) -> None:
         """Stop everything in order, then raise the first such error from the host's block."""
-        self.host_error = self.host_error or error
+        self.host_error = error if self.host_error is None else self.host_error
         self.stop()
 
     def claim(self, name: str, cell: _cell.Cell) -> str:

@@ -4,6 +4,7 @@ SupervisionError
 ├─ SpecError                a spec that cannot work; says what is allowed (also a ValueError)
 ├─ NameTaken                the registered name belongs to a living actor
 ├─ SupervisorGaveUp         the host's tree used up its restarts; the last crash is the cause
+├─ StrayCancelled           a child raised a trio.Cancelled that was not meant for it
 ├─ AskFailed                an ask that got no answer
 │  ├─ ActorDown             the actor is gone, nobody will restart it
 │  ├─ ActorRestarting       it died or is about to come back; ask again later
@@ -55,6 +56,13 @@ class NameTaken(SupervisionError):
 
 class SupervisorGaveUp(SupervisionError, OrderlyExit):
     """The root supervisor used up its restart budget; `__cause__` is the crash that did it."""
+
+
+class StrayCancelled(SupervisionError):
+    """How a child crashed that raised a `trio.Cancelled` while nothing around it was cancelled.
+
+    Somebody kept it, as a cache of results may, and raised it again: keep no Cancelled.
+    """
 
 
 class AskFailed(SupervisionError):

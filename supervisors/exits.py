@@ -1,11 +1,14 @@
 """Where a child stands, how a life ends, and what an exception that left a child means."""
 
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeGuard
 
-from supervisors.errors import Ignore, OrderlyExit
+import trio
+
+from supervisors.errors import Ignore, OrderlyExit, StrayCancelled
 
 
 class Phase(Enum):
@@ -43,10 +46,7 @@ class Exit:
         return self.kind in (ExitKind.NORMAL, ExitKind.SHUTDOWN, ExitKind.IGNORED)
 
     def __str__(self) -> str:
-        # Not str(error): that is foreign code and may raise.
-        words = "" if self.error is None else "".join(traceback.format_exception_only(self.error))
-        words = words.strip().removeprefix(type(self.error).__module__ + ".")
-        return f"{self.kind.value}: {words}" if words else self.kind.value
+        return self.kind.value if self.error is None else f"{self.kind.value}: {_words(self.error)}"
 
 
 RETURNED = Exit(ExitKind.NORMAL)
@@ -56,13 +56,43 @@ WAS_STUCK = Exit(ExitKind.STUCK)
 
 
 def exit_of(error: BaseException) -> Exit:
-    """What an exception that left an actor means; groups of one, as nurseries make, are opened."""
-    while _is_group(error) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    if isinstance(error, OrderlyExit):
-        return Exit(ExitKind.SHUTDOWN, error)
-    return Exit(ExitKind.IGNORED if isinstance(error, Ignore) else ExitKind.CRASHED, error)
+    """What an exception that left an actor means; groups of one, as nurseries make, are opened.
+
+    A Cancelled counts for nothing: who asks here knows that nothing around the actor is cancelled.
+    """
+    try:
+        leaves = list(_leaves(error))
+        found = [leaf for leaf in leaves if not isinstance(leaf, trio.Cancelled)]
+        if not found:
+            cancelled, error = error, StrayCancelled("it raised a trio.Cancelled of another scope")
+            error.__cause__ = cancelled
+        elif len(found) < len(leaves):
+            error = BaseExceptionGroup("what an actor raised besides a trio.Cancelled", found)
+        while _is_group(error) and len(error.exceptions) == 1:
+            error = error.exceptions[0]
+        if isinstance(error, OrderlyExit):
+            return Exit(ExitKind.SHUTDOWN, error)
+        return Exit(ExitKind.IGNORED if isinstance(error, Ignore) else ExitKind.CRASHED, error)
+    except Exception as odd:  # noqa: BLE001 - foreign code: an error's own `__class__`, for one
+        return Exit(ExitKind.CRASHED, odd)
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if _is_group(error):
+        for each in error.exceptions:
+            yield from _leaves(each)
+    else:
+        yield error
 
 
 def _is_group(error: BaseException) -> TypeGuard[BaseExceptionGroup[BaseException]]:
     return isinstance(error, BaseExceptionGroup)
+
+
+def _words(error: BaseException) -> str:
+    try:
+        # Not str(error): a traceback prints also an error that has no words.
+        words = "".join(traceback.format_exception_only(error)).strip()
+    except Exception:  # noqa: BLE001 - foreign code: what an error carries
+        words = type(error).__name__
+    return words.removeprefix(type(error).__module__ + ".")

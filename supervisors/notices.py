@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,9 +10,10 @@ import trio
 
 from supervisors._mailbox import Mailbox, Undelivered
 from supervisors.exits import Exit
+from supervisors.logs import SafeLogger
 from supervisors.specs import MailboxSpec, Overflow
 
-_log = logging.getLogger("supervisors")
+_log = SafeLogger("supervisors")
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,9 @@ class NoticeBoard:
     def crashed(self, path: str, life: int, error: BaseException | None) -> None:
         """A crash is logged too: nobody should have to subscribe to see a traceback."""
         if isinstance(error, Exception):
-            _log.error("%s crashed (life %d)", path, life, exc_info=error)
+            # Not the error itself: `logging` would ask for its truth, which is foreign code.
+            cause = (type(error), error, error.__traceback__)
+            _log.error("%s crashed (life %d)", path, life, exc_info=cause)
         self.tell(Crashed, path, life, error)
 
     def gave_up(self, path: str, child: str) -> None:

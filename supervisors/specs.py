@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from enum import Enum
@@ -28,6 +29,8 @@ def _check_whole(what: str, value: object, least: int) -> None:
 
 def _check_number(what: str, value: object, least: float, other: str = "") -> None:
     number = -math.inf if isinstance(value, bool) else value
+    if isinstance(number, int) and abs(number) > sys.float_info.max:
+        raise SpecError(f"{what} must fit into a float{other}; got {number.bit_length()} bits")
     if not isinstance(number, int | float) or not least <= number < math.inf:
         raise SpecError(f"{what} must be a number of at least {least:g}{other}; got {value!r}")
 

@@ -36,7 +36,9 @@ async def open_supervisor(
         if tree.host_error is not None:
             raise tree.host_error
     exit = life.exit or exits.SHUT_DOWN
-    if isinstance(exit.error, errors.SupervisorGaveUp) or (exit.error and not exit.orderly):
+    if isinstance(exit.error, errors.SupervisorGaveUp) or (
+        exit.error is not None and not exit.orderly
+    ):
         raise exit.error
 
 
@@ -143,7 +145,7 @@ class Supervisor(Address[Any]):
 
     async def wait(self) -> None:
         """Until the tree has ended by itself, by auto_shutdown or stop()."""
-        await self._home.tree.over.wait()
+        await self._home.tree.wait_over()
 
     async def _order(self, fulfil: Callable[[_supervise.Crew], Awaitable[R]]) -> R:
         answer: R = await self.ask(_supervise.Order(fulfil))

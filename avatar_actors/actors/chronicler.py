@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-
 from avatar_actors.events import AvatarEvent
 from avatar_actors.feed import follow_all
 from avatar_actors.log_lines import LOGGED, line_of
 from avatar_actors.runtime_messages import Follow, HeraldMessage
 from avatar_actors.session_messages import Nothing
 from avatar_actors.subscription import EventStream
-from supervisors import Address, Inbox
+from supervisors import Address, Inbox, SafeLogger
 
 
 async def chronicler(inbox: Inbox[Nothing], herald: Address[HeraldMessage]) -> None:
@@ -30,4 +28,4 @@ def _write(event: AvatarEvent) -> None:
     line = line_of(event)
     if line is not None:
         about = {"avatar": event.avatar, "provider": event.provider, "turn_id": event.turn_id}
-        logging.getLogger(line.logger).log(line.level, "%s", line.text, extra=about)
+        SafeLogger(line.logger).log(line.level, "%s", line.text, extra=about)

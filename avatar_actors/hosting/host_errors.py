@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 
-log = logging.getLogger("avatar_actors.handlers")
+from supervisors import SafeLogger
+
+log = SafeLogger("avatar_actors.handlers")
 
 
 def report(error: BaseException, what: str) -> None:
@@ -16,10 +17,7 @@ def report(error: BaseException, what: str) -> None:
     """
     if isinstance(error, (KeyboardInterrupt, SystemExit)) and _is_main_thread():
         raise error
-    try:
-        log.error("%s", what, exc_info=error)
-    except Exception:  # noqa: BLE001 - the host's log handler failed too, and nobody else can be told
-        return
+    log.error("%s", what, exc_info=error)
 
 
 def is_end_of_task(error: BaseException) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,12 +12,12 @@ import trio
 
 from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.delivery import Delivery
-from supervisors import Address, ChildSpec, Inbox, open_supervisor
+from supervisors import Address, ChildSpec, Inbox, SafeLogger, open_supervisor
 
 if TYPE_CHECKING:
     import asyncio
 
-log = logging.getLogger("avatar_actors.handlers")
+log = SafeLogger("avatar_actors.handlers")
 
 
 class OnLoop:

@@ -115,18 +115,22 @@ class _Stage:
 
     async def play_steps(self) -> None:
         async with trio.open_nursery() as self.nursery:
-            # Somebody waits for the root's end: so it does not cancel this block.
-            self.nursery.start_soon(self.root.wait)
-            for prediction in self.script.predictions[:-1]:
-                assert prediction.step is not None
-                await trio.testing.wait_all_tasks_blocked()
-                await self.do(prediction.step)
-                await trio.sleep_until(prediction.now)
-                await trio.testing.wait_all_tasks_blocked()
-                self.compare(prediction)
-                if self.disagreement is not None:
-                    break
-            self.nursery.cancel_scope.cancel()
+            self.nursery.start_soon(self.play_in_order)
+            # The host waits for the root's end: so it does not cancel this block.
+            await self.root.wait()
+            await trio.sleep_forever()
+
+    async def play_in_order(self) -> None:
+        for prediction in self.script.predictions[:-1]:
+            assert prediction.step is not None
+            await trio.testing.wait_all_tasks_blocked()
+            await self.do(prediction.step)
+            await trio.sleep_until(prediction.now)
+            await trio.testing.wait_all_tasks_blocked()
+            self.compare(prediction)
+            if self.disagreement is not None:
+                break
+        self.nursery.cancel_scope.cancel()
 
     async def do(self, step: Step) -> None:
         match step:
