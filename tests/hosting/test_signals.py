@@ -81,9 +81,9 @@ print("ready", flush=True)
 while True:
     time.sleep(1)
 """
-# An engine that never stops; the main thread hears of the first signal, and of no other.
+# An engine that never stops; the main thread hears of the first signals, and of no more.
 HELD_UP = """
-import hashlib, time
+import hashlib, sys, threading, time
 from avatar_actors import stop_on_signals
 from avatar_actors.hosting.bell import Bell
 
@@ -94,17 +94,28 @@ class Endless:
         return Bell()
 
 endless = Endless()
-stop_on_signals(endless, deadline=1000)
+stop_on_signals(endless, deadline=float(sys.argv[1]))
 print("ready", flush=True)
-while not endless.is_told:
+while sys.argv[2] == "listens" and not endless.is_told:
     time.sleep(0.01)
-print("in foreign code", flush=True)
-hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+
+def foreign():
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+
+def tell():
+    looks = [None]
+    while looks[-3:] != ["foreign"] * 3:
+        time.sleep(0.01)
+        looks.append(sys._current_frames()[threading.main_thread().ident].f_code.co_name)
+    print("in foreign code", flush=True)
+
+threading.Thread(target=tell, daemon=True).start()
+foreign()
 """
 
 
-def start(program: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", program]
+def start(program: str, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", program, *arguments]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -120,11 +131,23 @@ def test_sigterm_ends_a_program_whose_engine_was_never_started() -> None:
 
 
 def test_second_signal_ends_a_program_whose_main_thread_is_in_foreign_code() -> None:
-    with start(HELD_UP) as program:
+    with start(HELD_UP, "1000", "listens") as program:
         assert program.stdout is not None
         for line in ("ready\n", "in foreign code\n"):
             assert program.stdout.readline() == line
             program.terminate()
+        try:
+            assert program.wait(PATIENCE) == 128 + signal.SIGTERM
+        finally:
+            program.kill()
+
+
+def test_deadline_ends_a_program_whose_main_thread_is_in_foreign_code() -> None:
+    with start(HELD_UP, "0.1", "is deaf") as program:
+        assert program.stdout is not None
+        for line in ("ready\n", "in foreign code\n"):
+            assert program.stdout.readline() == line
+        program.terminate()
         try:
             assert program.wait(PATIENCE) == 128 + signal.SIGTERM
         finally:

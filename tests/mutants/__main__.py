@@ -18,10 +18,8 @@ import msgspec
 
 from tests.mutants.copies import ROOT, apart, copied
 from tests.mutants.planting import Fault, faults_of, sample
-from tests.mutants.record import brought_up_to_date
+from tests.mutants.record import PACKAGES, brought_up_to_date
 from tests.mutants.trying import Verdict, verdicts
-
-PACKAGES = ("avatar_actors", "supervisors")
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ PROGRAMS: Final = {
     "avatar_actors/warden/": ("tests/warden/", "tests/processes/"),
     "avatar_actors/embedded/": ("tests/embedded/",),
 }
+PACKAGES: Final = ("avatar_actors", "supervisors")
 # Without a word about lines of the packages, or too slow to be asked once per fault.
 LEFT_OUT: Final = tuple(
     f"tests/{folder}/" for folder in ("bench", "chaos", "examples", "mutants", "real_agents")
@@ -45,19 +46,30 @@ class Record(Struct):
     digests: dict[str, str] = {}
 
     def who_sees(self, file: str, source: str, first: int, last: int) -> set[str]:
-        """The tests that ran one of these lines, or that start the program whose lines they are."""
+        """The tests that ran one of these lines, or that start the program whose lines they are.
+
+        A line that no test ran may run in a program that a test starts: then all tests of the
+        folder are asked.
+        """
         is_same = self.digests.get(file) == digest(source)
         wanted = set(range(first, last + 1))
         starters = tuple(
             tests for program, folders in PROGRAMS.items() if file.startswith(program)
             for tests in folders
         )  # fmt: skip
-        return {
+        seen = {
             name
             for name, run in self.tests.items()
-            if (starters and name.startswith(starters))
+            if name.startswith(starters)
             or (file in run.lines and (not is_same or wanted & set(run.lines[file])))
         }
+        return seen or {name for name in self.tests if name.startswith(mirrors(file))}
+
+
+def mirrors(file: str) -> tuple[str, ...]:
+    """The folders of the tests that are about this file."""
+    folder = Path(file).parent.name
+    return ("tests/avatar/", "tests/runtime/") if folder in PACKAGES else (f"tests/{folder}/",)
 
 
 def digest(source: str) -> str:

@@ -13,9 +13,8 @@ import msgspec
 import pytest
 from coverage import Coverage
 
-from tests.mutants.record import TestRun
+from tests.mutants.record import PACKAGES, TestRun
 
-PACKAGES = ("avatar_actors", "supervisors")
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tests.mutants.copies import apart, environment
 from tests.mutants.planting import Fault
-from tests.mutants.record import Record
+from tests.mutants.record import Record, mirrors
 
 # Seconds that any test may take, and how many times as long as it took without a fault.
 PATIENCE: Final = 20.0
@@ -57,11 +57,8 @@ def verdicts(faults: list[Fault], record: Record, jobs: int, tree: Path) -> Iter
 
 def in_order(tests: set[str], fault: Fault, record: Record) -> list[str]:
     """Those of the folder that mirrors the source first, then the quick ones."""
-    folder = Path(fault.file).parent.name
-    mirrors = (f"tests/{folder}/", *(("tests/avatar/",) if folder == "avatar_actors" else ()))
-    return sorted(
-        tests, key=lambda test: (not test.startswith(mirrors), record.tests[test].seconds)
-    )
+    near = mirrors(fault.file)
+    return sorted(tests, key=lambda test: (not test.startswith(near), record.tests[test].seconds))
 
 
 def _tried(fault: Fault, record: Record, tree: Path) -> Verdict:
