@@ -45,4 +45,5 @@ def copied(place: Path) -> Path:
 def environment(tree: Path, temporary: Path, **more: str) -> dict[str, str]:
     """For programs that import this tree instead of the one that is installed."""
     here = {"PYTHONPATH": str(tree), "TMPDIR": str(temporary), "XDG_RUNTIME_DIR": str(temporary)}
-    return {**os.environ, **here, **more}
+    # Each of thousands of processes would compile the package anew.
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **here, **more}
