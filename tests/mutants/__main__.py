@@ -99,10 +99,7 @@ def summary(judged: list[Verdict]) -> str:
 
 
 def why(verdict: Verdict) -> str:
-    if not verdict.asked:
-        return "  (no test runs this line)"
-    objection = ", mypy objects" if verdict.mypy_objects else ""
-    return f"  ({verdict.asked} tests passed{objection})"
+    return f"  ({verdict.asked} tests passed)" if verdict.asked else "  (there is no test for it)"
 
 
 main()

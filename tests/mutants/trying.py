@@ -36,7 +36,6 @@ class Verdict(Struct, frozen=True):
     fault: Fault
     asked: int
     found_by: str
-    mypy_objects: bool = False
 
 
 def verdicts(faults: list[Fault], record: Record, jobs: int, tree: Path) -> Iterator[Verdict]:
@@ -74,10 +73,9 @@ def _tried(fault: Fault, record: Record, tree: Path) -> Verdict:
         found_by = _ask(tests[:FIRST], record, tree)
         if not found_by and tests[FIRST:]:
             found_by = _ask(tests[FIRST:], record, tree)
-        objects = not found_by and _mypy_objects(fault, tree)
     finally:
         _write(tree / fault.file, source)
-    return Verdict(fault, len(tests), found_by, objects)
+    return Verdict(fault, len(tests), found_by)
 
 
 def _ask(tests: list[str], record: Record, tree: Path) -> str:
@@ -107,11 +105,6 @@ def _ask(tests: list[str], record: Record, tree: Path) -> str:
         raise RuntimeError(output)
     named = FAILED.search(output)
     return named[1] if named else "time limit"
-
-
-def _mypy_objects(fault: Fault, tree: Path) -> bool:
-    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", fault.file]
-    return subprocess.run(command, cwd=tree, capture_output=True, check=False).returncode != 0
 
 
 def _write(file: Path, source: str) -> None:
