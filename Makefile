@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start thousands of processes: each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test conformance agents test-agents agents-latest lint types coverage fuzz bench compare \
+.PHONY: help demo test conformance agents test-agents agents-latest lint types coverage fuzz mutants bench compare \
 	bench-check bench-ratios lock clean
 
 help: ## show this list
@@ -58,6 +58,9 @@ coverage: .venv/dev ## measure branch coverage of supervisors; fails under 98 %
 	@$(RUN) coverage run -m pytest tests/supervisors
 	@$(RUN) coverage report
 
+mutants: .venv/dev ## can the tests fail? plant 200 faults; MUTANTS="--since main --seed 7" chooses
+	@$(RUN) tests.mutants $(MUTANTS)
+
 bench: .venv/dev ## measure against plain trio, asyncio, pykka and the ACP SDK
 	@$(RUN) bench.savina
 	@$(RUN) bench.supervision
@@ -81,7 +84,7 @@ bench-ratios: .venv/dev ## write down the ratios of today for bench-check; look 
 	@$(RUN) bench.check --write
 
 clean: ## remove what the other targets made
-	rm -rf .venv .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .coverage .coverage.* .hypothesis .mutants.json .mypy_cache .pytest_cache .ruff_cache
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Pins stay where they are; `make lock UPGRADE=--upgrade` moves them to the newest versions.

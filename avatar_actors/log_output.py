@@ -11,7 +11,7 @@ import queue
 import sys
 import threading
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from logging.handlers import QueueHandler, QueueListener
 from pathlib import Path
 

@@ -13,6 +13,7 @@ from avatar_actors.events import (
     EngineStateEvent,
     PermissionEvent,
     QueueEvent,
+    RetryEvent,
     StallEvent,
     TextEvent,
     ThinkingEvent,
@@ -29,6 +30,7 @@ from avatar_actors.messages import (
     Publish,
     SessionUp,
     TrackerMessage,
+    TryAgain,
     TurnEnding,
     WasSent,
 )
@@ -173,6 +175,16 @@ async def test_whether_a_prompt_was_sent_is_known_per_turn(track: Track) -> None
         await track.at.tell(PromptSent(1))
         assert await track.at.ask(WasSent(1))
         assert not await track.at.ask(WasSent(2))
+
+
+async def test_a_refused_prompt_that_is_tried_again_has_not_been_sent_yet(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin(1)
+        await track.at.tell(PromptSent(1))
+        refused = TurnEnding(outcome=Outcome.FAILED, reason="overloaded", is_recoverable=True)
+        assert await track.at.ask(TryAgain(1, refused, RetryEvent(attempt=2)))
+        assert not await track.at.ask(WasSent(1))
 
 
 async def test_an_agent_that_shows_no_thoughts_gets_guessed_ones_marked_so(track: Track) -> None:

@@ -12,9 +12,12 @@ from avatar_actors import session_messages as inner
 from avatar_actors.actors.bridge import Heard, bridge
 from avatar_actors.connection import FarEnd, Links, Opening
 from avatar_actors.errors import WireBroken
+from avatar_actors.permission_rules import Rules
 from avatar_actors.prices import PriceList
 from avatar_actors.redaction import Redactor
 from avatar_actors.resume_messages import ResumeWish
+from avatar_actors.settings import PermissionMode
+from avatar_actors.tool_policy import ToolPolicy
 from avatar_actors.types import ProviderCapabilities
 from avatar_actors.wire import commands, facts
 from supervisors import Address, ChildSpec, Inbox, MailboxSpec, Overflow, Restart, Supervisor
@@ -60,6 +63,7 @@ OPENING = Opening(
     interrupt_grace=LIMIT,
     redactor=Redactor(()),
     prices=PriceList({}),
+    rules=Rules(PermissionMode.ASK, ToolPolicy()),
 )
 
 

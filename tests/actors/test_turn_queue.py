@@ -20,9 +20,9 @@ from avatar_actors.session_messages import (
     RunTurn,
 )
 from avatar_actors.settings import AvatarSettings, WhileBusy
-from avatar_actors.turn_runner import Links
+from avatar_actors.turn_runner import Links, TurnRunner
 from avatar_actors.types import Outcome, ProviderCapabilities, Usage
-from supervisors import Address, Inbox, Reply
+from supervisors import Address, ChildSpec, Inbox, Reply, Restart
 from supervisors.testing import freeze
 from tests.actors.stage import Ear, Stage, open_stage
 
@@ -56,8 +56,11 @@ class Scene:
         self.limiter = Ear[LimiterMessage]()
         self.limiter_at: Address[LimiterMessage]
         self.budget_at: Address[BudgetMessage]
+        self.process_at: Address[ProcessMessage]
         self.tracker_at: Address[messages.TrackerMessage]
         self.at: Address[messages.TurnMessage]
+        self.links: Links
+        self.capabilities = ProviderCapabilities()
 
     async def play(self, stage: Stage) -> None:
         """Up to the open session."""
@@ -69,25 +72,30 @@ class Scene:
         self.limiter_at = await stage.play("limiter", self.limiter)
         budget = Ear[BudgetMessage](MayRun="", TotalSpent=Usage())
         self.budget_at = await stage.play("budget", budget)
-        links = Links(
+        self.process_at = await stage.play("process", Ear[ProcessMessage]())
+        self.links = Links(
             tracker=self.tracker_at,
             budget=self.budget_at,
             limiter=self.limiter_at,
             gatekeeper=await stage.play("gatekeeper", Ear[GatekeeperMessage]()),
         )
-        actor = partial(turn_queue, provider="p", settings=AvatarSettings(), links=links)
+        actor = partial(turn_queue, provider="p", settings=AvatarSettings(), links=self.links)
         self.at = await stage.play("queue", actor)
 
     async def open_session(self, stage: Stage) -> None:
+        await self.meet(await stage.play("bridge", self.agent))
+        await stage.rest()
+
+    async def meet(self, bridge: Address[BridgeMessage]) -> None:
+        """A session with this bridge is open."""
         ready = messages.SessionReady(
-            bridge=await stage.play("bridge", self.agent),
-            process=await stage.play("process", Ear[ProcessMessage]()),
-            capabilities=ProviderCapabilities(),
+            bridge=bridge,
+            process=self.process_at,
+            capabilities=self.capabilities,
             session_id="s",
             pid=1,
         )
         await self.at.tell(ready)
-        await stage.rest()
 
     async def submit(self, turn_id: int, how: WhileBusy = WhileBusy.QUEUE) -> None:
         await self.at.tell(
@@ -267,3 +275,48 @@ async def test_a_login_that_is_refused_at_the_first_start_is_left_to_who_starts(
         await stage.rest()
         assert scene.agent.prompts == [1]
         scene.agent.end(1)
+
+
+async def test_a_prompt_whose_bridge_dies_in_the_turn_is_said_once(scene: Scene) -> None:
+    said: list[BridgeMessage] = []
+
+    async def dying(inbox: Inbox[BridgeMessage]) -> None:
+        async for message in inbox:
+            said.append(message)
+            raise RuntimeError("it dies")
+
+    async with open_stage() as stage:
+        await scene.set_up(stage)
+        mortal = ChildSpec("mortal", dying, restart=Restart.TEMPORARY)
+        await scene.meet(await stage.root.start(mortal))
+        await scene.submit(1)
+        await stage.rest()
+        await scene.open_session(stage)
+        assert len(said) == 1
+        assert scene.agent.prompts == []
+        assert scene.ends() == {1: Outcome.CRASHED}
+
+
+async def test_nothing_is_said_into_a_turn_that_waits_for_the_rate_limit(scene: Scene) -> None:
+    scene.capabilities = ProviderCapabilities(steering=True)
+    async with open_stage() as stage:
+        await scene.play(stage)
+        with freeze(scene.limiter_at):
+            await scene.submit(1)
+            await stage.rest()
+            await scene.submit(2, WhileBusy.STEER)
+            await stage.rest()
+            assert scene.ends() == {2: Outcome.REJECTED}
+        await stage.rest()
+        assert scene.agent.prompts == [1]
+
+
+async def test_the_first_of_two_interrupts_says_how_a_turn_ends(scene: Scene) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        submission = messages.Submission(turn_id=1, text="x", timeout=1000)
+        runner = TurnRunner(submission, AvatarSettings(), scene.links, scene.at, trio.sleep_forever)
+        first = TurnEnding(outcome=Outcome.TIMED_OUT, reason="first")
+        await runner.interrupt(first)
+        await runner.interrupt(TurnEnding(outcome=Outcome.CANCELLED, reason="second"))
+        assert await runner.run() == first

@@ -192,14 +192,19 @@ def test_callback_that_leaves_costs_no_other_callback(
     assert "a callback of chat_async failed" in caplog.text
 
 
+class WatchedHatch(Hatch[int]):
+    @property
+    def is_about_to_be_waited_for(self) -> bool:
+        return self._emptied is not None and not self._lock.locked()
+
+
 async def test_bug_1_reader_may_come_when_the_writer_is_just_about_to_wait() -> None:
-    hatch, taken = Hatch[int](), list[int]()
+    hatch, taken = WatchedHatch(), list[int]()
 
     def come_between(frame: FrameType, event: str, _: object) -> TraceFunction | None:
-        if frame.f_code is not Hatch.put.__code__:
+        if frame.f_code.co_name != "put":
             return None
-        is_about_to_wait = hatch._emptied is not None and not hatch._lock.locked()
-        if event == "line" and is_about_to_wait:
+        if event == "line" and hatch.is_about_to_be_waited_for:
             taken.extend(hatch.take() or [])
         return come_between
 

@@ -1,3 +1,4 @@
+import asyncio
 import threading
 import time
 from collections import deque
@@ -14,6 +15,8 @@ from avatar_actors import (
     TextEvent,
     ToolEvent,
 )
+from avatar_actors.hosting.delivery import Delivery
+from avatar_actors.hosting.loops import HandlerLoop
 from tests.hosting.engines import PATIENCE, Ear
 
 
@@ -240,3 +243,39 @@ def test_state_events_are_not_text() -> None:
     emitter.emit(StateEvent())
     emitter.flush_sync(PATIENCE)
     assert ear.heard == []
+
+
+def test_handler_whose_loop_has_ended_is_waited_for_no_more() -> None:
+    loop, heard = HandlerLoop(), list[AvatarEvent]()
+
+    async def listen(event: AvatarEvent) -> None:
+        heard.append(event)
+
+    first, late = (Delivery(AvatarEvent, listen, loop) for _ in range(2))
+    first.append(TextEvent(text="a"))
+    assert first.rest().hear_sync(PATIENCE)
+    loop.stop()
+    assert loop.down.hear_sync(PATIENCE)
+    late.append(TextEvent(text="b"))
+    assert late.rest().hear_sync(PATIENCE)
+    assert len(heard) == 1
+
+
+def test_flood_leaves_the_host_loop_time_for_others() -> None:
+    emitter, ticks, seen = EventEmitter(), 0, set[int]()
+
+    async def listen(_: AvatarEvent) -> None:
+        seen.add(ticks)
+
+    async def main() -> None:
+        nonlocal ticks
+        emitter.on_any(listen)
+        for number in range(2000):
+            emitter.emit(TextEvent(text=f"{number}"))
+        flushed = asyncio.ensure_future(emitter.flush(PATIENCE))
+        while not flushed.done():
+            ticks += 1
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert len(seen) > 2

@@ -140,6 +140,7 @@ def test_stream_that_is_forgotten_ends_its_turn(engines: Engines) -> None:
 def test_error_of_the_start_comes_out_of_the_stream(engines: Engines) -> None:
     with pytest.raises(AgentNotFound):
         list(engines.make(executable="no-such-python").chat_stream("hello"))
+    assert not engines.remains()
 
 
 def test_prompt_without_waiting_calls_back_once(engines: Engines) -> None:

@@ -71,3 +71,84 @@ async def test_trio_program_is_told_what_to_use_instead() -> None:
 def test_deadline_must_be_a_number_of_seconds(deadline: float) -> None:
     with pytest.raises(SettingsError, match="deadline"):
         stop_on_signals(AvatarEngine(), deadline=deadline)
+
+
+UNUSED = """
+import time
+from avatar_actors import AvatarEngine, stop_on_signals
+stop_on_signals(AvatarEngine("embedded"), deadline=1000)
+print("ready", flush=True)
+while True:
+    time.sleep(1)
+"""
+# An engine that never stops; the main thread hears of the first signals, and of no more.
+HELD_UP = """
+import hashlib, sys, threading, time
+from avatar_actors import stop_on_signals
+from avatar_actors.hosting.bell import Bell
+
+class Endless:
+    is_told = False
+    def close_for_good(self):
+        self.is_told = True
+        return Bell()
+
+endless = Endless()
+stop_on_signals(endless, deadline=float(sys.argv[1]))
+print("ready", flush=True)
+while sys.argv[2] == "listens" and not endless.is_told:
+    time.sleep(0.01)
+
+def foreign():
+    hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+
+def tell():
+    looks = [None]
+    while looks[-3:] != ["foreign"] * 3:
+        time.sleep(0.01)
+        looks.append(sys._current_frames()[threading.main_thread().ident].f_code.co_name)
+    print("in foreign code", flush=True)
+
+threading.Thread(target=tell, daemon=True).start()
+foreign()
+"""
+
+
+def start(program: str, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def test_sigterm_ends_a_program_whose_engine_was_never_started() -> None:
+    with start(UNUSED) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        program.terminate()
+        try:
+            assert program.wait(PATIENCE) == 128 + signal.SIGTERM
+        finally:
+            program.kill()
+
+
+def test_second_signal_ends_a_program_whose_main_thread_is_in_foreign_code() -> None:
+    with start(HELD_UP, "1000", "listens") as program:
+        assert program.stdout is not None
+        for line in ("ready\n", "in foreign code\n"):
+            assert program.stdout.readline() == line
+            program.terminate()
+        try:
+            assert program.wait(PATIENCE) == 128 + signal.SIGTERM
+        finally:
+            program.kill()
+
+
+def test_deadline_ends_a_program_whose_main_thread_is_in_foreign_code() -> None:
+    with start(HELD_UP, "0.1", "is deaf") as program:
+        assert program.stdout is not None
+        for line in ("ready\n", "in foreign code\n"):
+            assert program.stdout.readline() == line
+        program.terminate()
+        try:
+            assert program.wait(PATIENCE) == 128 + signal.SIGTERM
+        finally:
+            program.kill()

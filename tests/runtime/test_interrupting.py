@@ -82,6 +82,7 @@ async def test_an_interrupt_without_a_turn_says_so(home: Home) -> None:
 
 async def test_many_interrupts_are_one(home: Home) -> None:
     async with home.avatar() as aria:
+        await aria.chat("1+1")
         async with aria.turn(script(GO, {"ack_after": 0.05}, WAIT)) as turn:
             await until(turn, TextEvent)
             async with trio.open_nursery() as nursery:
