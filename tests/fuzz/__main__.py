@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz`: cases without end, or for so many seconds; the seed says which."""
+"""`python -m tests.fuzz`: as many cases as the time allows; the seed says which."""
 
 import argparse
 import itertools
@@ -7,19 +7,29 @@ import os
 import secrets
 import sys
 import time
-import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from typing import NamedTuple
 
-from tests.fuzz.documents import PROPERTIES, Falsified, examples
-from tests.fuzz.wires import Case, as_test, check, first_failure, shrunk
+from tests.fuzz import documents, wires
 
-CHUNK = 500
-ROUND = 250
-# So many chunks are handed out before they are needed; one that takes this long hangs.
-_AHEAD = 2 * (os.cpu_count() or 1)
+WIRES = 250
+DOCUMENTS = 100
+# Of the time; the rest is for the wires, whose cases are made much faster.
+SHARE_OF_DOCUMENTS = 0.3
+# So many pieces of work are handed out before they are needed; one that takes this long hangs.
+AHEAD = 2 * (os.cpu_count() or 1)
 PATIENCE = 300.0
-# Of the time, what the wires get; the rest is for documents, which hypothesis makes more slowly.
-SHARE_OF_WIRES = 0.8
+
+
+class Work(NamedTuple):
+    """So many cases of one kind; `look` tells what it found, or nothing."""
+
+    kind: str
+    look: Callable[[str, str, int], str]
+    seed: str
+    cases: int
 
 
 def main() -> int:
@@ -30,74 +40,52 @@ def main() -> int:
     asked = parser.parse_args()
     seed = asked.seed or str(secrets.randbelow(10**6))
     _say(f"seed {seed}, {asked.seconds:g} s")
-    is_good = _documents(seed, asked.seconds * (1 - SHARE_OF_WIRES))
-    return 0 if _wires(seed, asked.seconds * SHARE_OF_WIRES) and is_good else 1
-
-
-def _documents(seed: str, seconds: float) -> bool:
-    is_good, rounds, began = True, 0, time.monotonic()
-    counts = dict.fromkeys(PROPERTIES, 0)
-    while is_good and (not rounds or time.monotonic() - began < seconds):
-        for name in PROPERTIES:
-            try:
-                examples(name, ROUND, hash_of(f"{seed}/{rounds}"))
-            except Falsified as found:
-                is_good = False
-                _show(found)
-            counts[name] += ROUND
-        rounds += 1
-    told = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    _say(f"{told} in {time.monotonic() - began:.0f} s")
-    return is_good
-
-
-def _show(found: Falsified) -> None:
-    traceback.print_exception(found.__cause__)
-    hold = PROPERTIES[found.name][0].__name__
-    _say(f"\nA test to paste:\n\nfrom tests.fuzz.documents import {hold}\n\n")
-    _say(f"def test_found_by_the_fuzzer() -> None:\n    {hold}({found.value!r})\n")
-
-
-def _wires(seed: str, seconds: float) -> bool:
-    began, count, found = time.monotonic(), 0, None
+    share = asked.seconds * SHARE_OF_DOCUMENTS
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as workers:
-        waiting: set[Future[Case | None]] = set()
-        chunks = (f"{seed}/{number}" for number in itertools.count())
-        while found is None and (waiting or not count):
-            is_time_left = time.monotonic() - began < seconds
-            while is_time_left and len(waiting) < _AHEAD:
-                waiting.add(workers.submit(first_failure, next(chunks), CHUNK))
-            done, waiting = wait(waiting, PATIENCE, FIRST_COMPLETED)
-            if not done:
-                _say(f"{CHUNK} cases take more than {PATIENCE:g} s: seed {seed}, after {count:,}")
-                os._exit(1)
-            found = next((future.result() for future in done if future.result()), None)
-            count += CHUNK * len(done)
-        for future in waiting:
-            future.cancel()
+        found = _spend(workers, _of_documents(seed), share)
+        found += _spend(workers, _of_wires(seed), asked.seconds - share)
+    return 1 if found else 0
+
+
+def _of_documents(seed: str) -> Iterator[Work]:
+    for number, kind in itertools.product(itertools.count(), documents.PROPERTIES):
+        yield Work(kind, documents.look, f"{seed}/{number}", DOCUMENTS)
+
+
+def _of_wires(seed: str) -> Iterator[Work]:
+    for number in itertools.count():
+        yield Work("wires", wires.look, f"{seed}/{number}", WIRES)
+
+
+def _spend(workers: ProcessPoolExecutor, work: Iterator[Work], seconds: float) -> str:
+    """Work until the time is over or something is found; what was found."""
+    began, found = time.monotonic(), ""
+    counts: Counter[str] = Counter()
+    waiting: dict[Future[str], Work] = {}
+    while not found:
+        while time.monotonic() - began < seconds and len(waiting) < AHEAD:
+            new = next(work)
+            waiting[workers.submit(new.look, new.kind, new.seed, new.cases)] = new
+        if not waiting:
+            break
+        done, _ = wait(waiting, PATIENCE, FIRST_COMPLETED)
+        if not done:
+            _say(f"more than {PATIENCE:g} s without an end: {[*waiting.values()]}")
+            os._exit(1)
+        for future in done:
+            counts[waiting[future].kind] += waiting.pop(future).cases
+            found = found or future.result()
+    for future in waiting:
+        future.cancel()
     spent = time.monotonic() - began
-    _say(f"wires {count:,} in {spent:.0f} s, {count / spent:,.0f} a second")
-    if found is not None:
-        _show_case(shrunk(found))
-    return found is None
-
-
-def _show_case(case: Case) -> None:
-    try:
-        check(case)
-    except Exception:  # noqa: BLE001 - shown to the person who looks for it
-        traceback.print_exc()
-    _say(f"\nA test to paste:\n\n{as_test(case)}")
+    told = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
+    _say(f"{told} in {spent:.0f} s, {counts.total() / spent:,.0f} a second\n{found}".rstrip())
+    return found
 
 
 def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
-
-
-def hash_of(text: str) -> int:
-    """A number for hypothesis, the same in every process."""
-    return int.from_bytes(text.encode(), "big") % 2**63
 
 
 if __name__ == "__main__":

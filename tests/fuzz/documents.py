@@ -3,6 +3,7 @@
 Each property takes one value and raises when something went wrong; hypothesis finds the values.
 """
 
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -236,3 +237,18 @@ def examples(name: str, number: int, dice: int) -> None:
     except Exception as error:
         # The last run is that of the smallest example.
         raise Falsified(name, failing[-1] if failing else None) from error
+
+
+def look(kind: str, dice: str, count: int) -> str:
+    """What does not hold of so many values, with a test to paste; or nothing."""
+    try:
+        examples(kind, count, int.from_bytes(dice.encode(), "big") % 2**63)
+    except Falsified as found:
+        error = "".join(traceback.format_exception(found.__cause__))
+        hold = PROPERTIES[kind][0].__name__
+        test = (
+            f"from tests.fuzz.documents import {hold}\n\n\n"
+            f"def test_found_by_the_fuzzer() -> None:\n    {hold}({found.value!r})\n"
+        )
+        return f"{error}\nA test to paste:\n\n{test}"
+    return ""

@@ -64,3 +64,9 @@ def test_a_property_that_does_not_hold_is_shown_with_its_smallest_value() -> Non
 
 def test_halves_that_meet_are_one_sign() -> None:
     assert heard("a\ud83d" + "\ude00\ude00b\ud83d") == "a😀\ufffdb\ufffd"
+
+
+def test_what_is_found_comes_with_a_test_to_paste() -> None:
+    told = wires.report(Case("acp", [Step(b"{}", "lost")], END, [9]))
+    assert "Found: said '' for 'lost'" in told
+    assert "check(Case('acp', steps," in told

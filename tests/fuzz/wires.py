@@ -6,6 +6,7 @@ raises, loses a text, leaves a request unanswered, or ends the turn not exactly 
 
 import json
 import random
+import traceback
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
@@ -357,3 +358,19 @@ def as_test(case: Case) -> str:
         f"    steps = [\n{steps}\n    ]\n"
         f"    check(Case({case.wire!r}, steps, {case.end!r}, {case.cuts!r}))\n"
     )
+
+
+def look(_: str, seed: str, count: int) -> str:
+    """What fails of so many cases, as small as it can be, with a test to paste; or nothing."""
+    found = first_failure(seed, count)
+    return "" if found is None else report(shrunk(found))
+
+
+def report(case: Case) -> str:
+    """How the case fails, and the test to paste."""
+    why = "only now and then\n"
+    try:
+        check(case)
+    except Exception:  # noqa: BLE001 - shown to the person who looks for it
+        why = traceback.format_exc()
+    return f"{why}\nA test to paste:\n\n{as_test(case)}"
