@@ -12,11 +12,13 @@ from typing import Any
 import trio
 
 from supervisors import _cell, errors, exits, notices, specs
+from supervisors._left_open import close_left_open
 from supervisors._mailbox import free_turns
 from supervisors.inbox import Inbox
 
 # What a killed task gets to unwind: a few turns of the loop, on a loaded machine some time.
 KILL_ALLOWANCE = 1.0
+_LEFT_OPEN = "it left an async generator with an open nursery; leave it by aclosing()"
 
 
 class Ending(Enum):
@@ -58,11 +60,16 @@ class Life:
             with self.scope:
                 if delay or self.ending is not None:
                     await trio.sleep(delay)
-                await self._work()
+                try:
+                    await self._work()
+                finally:
+                    has_left = await close_left_open()
+                if has_left:
+                    raise RuntimeError(_LEFT_OPEN)
         except BaseException as error:
             # Of the child's own scope no Cancelled is left, so it is the program's end or a stray.
             # Not isinstance(): that asks the error's own `__class__`, which is foreign code.
-            if type(error) is trio.Cancelled and _is_cancelled_from_outside():
+            if type(error) is trio.Cancelled and trio.current_effective_deadline() == -math.inf:
                 self._end(exits.SHUT_DOWN)
                 raise
             self._end(exits.exit_of(error))
@@ -84,7 +91,8 @@ class Life:
     async def wait_started(self) -> None:
         """Until it is ready or over; raises StartFailed. A child that hangs has a deadline too."""
         await free_turns(self._is_settled)
-        if not await self._until(self._is_settled, self.kill_at + KILL_ALLOWANCE):
+        late = self.kill_at + KILL_ALLOWANCE
+        if not (self._is_settled() or await self._until(self._is_settled, late)):
             self._leave_behind()
         if self.exit and self.ready_at is None and (self.ending or not self.exit.orderly):
             raise errors.StartFailed(self.cell.path, self.exit) from self.exit.error
@@ -143,8 +151,6 @@ class Life:
         return self.ready_at is not None or self.exit is not None
 
     async def _until(self, reached: Callable[[], bool], deadline: float) -> bool:
-        if reached():
-            return True
         with trio.move_on_at(deadline):
             while not reached():
                 # Not `or`: trio's events have no truth value.
@@ -181,7 +187,3 @@ class Life:
             self.exit = exit
             self.cell.ended(self, exit)
             self._turned()
-
-
-def _is_cancelled_from_outside() -> bool:
-    return trio.current_effective_deadline() == -math.inf

@@ -9,6 +9,7 @@ from typing import Any
 import trio
 
 from supervisors import _cell, _life, errors
+from supervisors._left_open import keep_abandoned
 from supervisors.address import Address
 from supervisors.exits import Exit, ExitKind, Phase
 from supervisors.inbox import Inbox
@@ -39,6 +40,7 @@ class Tree:
 
     async def plant(self, spec: SupervisorSpec) -> _cell.Cell:
         """Make the nursery and the root; nothing of it runs yet."""
+        keep_abandoned()
         trio.lowlevel.spawn_system_task(self._hold_nursery, context=copy_context())
         with trio.CancelScope(shield=True):
             await self._planted.wait()

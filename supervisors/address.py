@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -78,7 +76,7 @@ class Address(Generic[M_contra]):
         Raises ActorDown or ActorRestarting at the moment the actor dies, not by a timeout; with
         `timeout`, AskTimeout when the answer takes longer than that.
         """
-        if timeout is not None and not 0 <= timeout <= sys.float_info.max and timeout != math.inf:
+        if timeout is not None and not float(timeout) >= 0:  # nan is not
             raise ValueError("timeout must be seconds, 0 or more, or None for no limit")
         refusal = self._home.refusal()
         if refusal is not None:

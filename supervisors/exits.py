@@ -1,7 +1,6 @@
 """Where a child stands, how a life ends, and what an exception that left a child means."""
 
 import traceback
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeGuard
@@ -58,31 +57,18 @@ WAS_STUCK = Exit(ExitKind.STUCK)
 def exit_of(error: BaseException) -> Exit:
     """What an exception that left an actor means; groups of one, as nurseries make, are opened.
 
-    A Cancelled counts for nothing: who asks here knows that nothing around the actor is cancelled.
+    Nothing around the actor is cancelled, so a Cancelled was meant for another task or time.
     """
     try:
-        leaves = list(_leaves(error))
-        found = [leaf for leaf in leaves if not isinstance(leaf, trio.Cancelled)]
-        if not found:
-            cancelled, error = error, StrayCancelled("it raised a trio.Cancelled of another scope")
-            error.__cause__ = cancelled
-        elif len(found) < len(leaves):
-            error = BaseExceptionGroup("what an actor raised besides a trio.Cancelled", found)
         while _is_group(error) and len(error.exceptions) == 1:
             error = error.exceptions[0]
+        if isinstance(error, trio.Cancelled):
+            raise StrayCancelled("it raised a trio.Cancelled of another scope") from error
         if isinstance(error, OrderlyExit):
             return Exit(ExitKind.SHUTDOWN, error)
         return Exit(ExitKind.IGNORED if isinstance(error, Ignore) else ExitKind.CRASHED, error)
     except Exception as odd:  # noqa: BLE001 - foreign code: an error's own `__class__`, for one
         return Exit(ExitKind.CRASHED, odd)
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if _is_group(error):
-        for each in error.exceptions:
-            yield from _leaves(each)
-    else:
-        yield error
 
 
 def _is_group(error: BaseException) -> TypeGuard[BaseExceptionGroup[BaseException]]:

@@ -1,10 +1,7 @@
 """A logger that cannot harm who logs: what a host's handlers and filters raise stays here."""
 
-from __future__ import annotations
-
 import logging
 import sys
-from collections.abc import MutableMapping
 from contextlib import suppress
 from typing import Any
 
@@ -24,26 +21,11 @@ class SafeLogger(logging.LoggerAdapter[logging.Logger]):
     def log(self, level: int, msg: object, *args: object, **options: Any) -> None:
         """Log a line, as `logging.Logger.log` does; `error`, `exception` and so on come here."""
         try:
-            super().log(level, msg, *args, **{"stacklevel": 2, **options})
+            self.logger.log(level, msg, *args, **{"stacklevel": 2, **options})
         except BaseException as raised:
             # The border to foreign code. In a task, trio keeps a true Ctrl-C for later.
             if isinstance(raised, KeyboardInterrupt) and not in_trio_task():
                 raise
-            _report(self.name, raised)
-
-    def process(
-        self, msg: object, kwargs: MutableMapping[str, Any]
-    ) -> tuple[object, MutableMapping[str, Any]]:
-        """As they are: an adapter would take `extra` away."""
-        return msg, kwargs
-
-
-def _report(logger: str, raised: BaseException) -> None:
-    """Its type and where it was raised: its words, and those of the line, may be private."""
-    traceback = raised.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    with suppress(Exception):
-        place = "" if traceback is None else traceback.tb_frame.f_code.co_filename
-        what = f"{place} raised {type(raised).__name__}: a line of {logger} was not logged"
-        sys.stderr.write(f"{what}\n")
+            # Its type alone: its words, and those of the line, may be private.
+            with suppress(Exception):
+                sys.stderr.write(f"a log handler of {self.name} raised {type(raised).__name__}\n")

@@ -36,9 +36,7 @@ async def open_supervisor(
         if tree.host_error is not None:
             raise tree.host_error
     exit = life.exit or exits.SHUT_DOWN
-    if isinstance(exit.error, errors.SupervisorGaveUp) or (
-        exit.error is not None and not exit.orderly
-    ):
+    if isinstance(exit.error, errors.SupervisorGaveUp) or (exit.error and not exit.orderly):
         raise exit.error
 
 
