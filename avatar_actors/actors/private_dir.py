@@ -9,6 +9,7 @@ from pathlib import Path
 
 import trio
 
+from avatar_actors.processes import remove_tree
 from avatar_actors.session_messages import Nothing
 from supervisors import Inbox
 
@@ -34,8 +35,10 @@ def _remove(path: Path) -> bool:
     """Whether all was done that can be done."""
     try:
         shutil.rmtree(path)
+    except RecursionError:
+        remove_tree(path)
     except OSError as error:
         if error.errno in _SHORTAGES:
             return False
-        shutil.rmtree(path, ignore_errors=True)
+        remove_tree(path)
     return True

@@ -12,7 +12,7 @@ from avatar_actors.processes.errors import (
 from avatar_actors.processes.launch import Ending, Launch, Proof, Vitals, exit_words
 from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
-from avatar_actors.processes.scratch import open_scratch, sweep_scratch
+from avatar_actors.processes.scratch import open_scratch, remove_tree, sweep_scratch
 from avatar_actors.processes.sweep import sweep_dead_hosts
 from avatar_actors.processes.tree_socket import (
     TreeSocket,
@@ -45,6 +45,7 @@ __all__ = [
     "listening_for_watchers",
     "open_lease",
     "open_scratch",
+    "remove_tree",
     "sweep_dead_hosts",
     "sweep_scratch",
     "sweep_short_place",

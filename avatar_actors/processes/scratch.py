@@ -19,6 +19,7 @@ from avatar_actors.processes.owned_fd import OwnedFd
 UNFINISHED = "."
 UNFINISHED_SECONDS = 60.0
 OTHERS = 0o077
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 @contextlib.contextmanager
@@ -33,14 +34,14 @@ def open_scratch(place: Path | None = None) -> Generator[Path]:
     unfinished, path = parent / f"{UNFINISHED}{name}", parent / name
     unfinished.mkdir(mode=0o700)
     # Held as long as we live: a sweeper in another container does not see us, but the lock.
-    lock = OwnedFd(os.open(unfinished, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
+    lock = OwnedFd(os.open(unfinished, DIRECTORY))
     try:
         fcntl.flock(lock.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         unfinished.rename(path)
         yield path
     finally:
         for each in (path, unfinished):
-            shutil.rmtree(each, ignore_errors=True)
+            remove_tree(each)
         lock.drop()
 
 
@@ -49,8 +50,41 @@ def sweep_scratch(place: Path | None = None) -> int:
     parents = scratch_parents(place)
     abandoned = [path for each in parents for path in each.iterdir() if _is_abandoned(path)]
     for path in abandoned:
-        shutil.rmtree(path, ignore_errors=True)
+        remove_tree(path)
     return len(abandoned)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove the directory and all that is in it, as far as we may, however deep it is."""
+    # rmtree takes a frame and a descriptor for each level, and agents can dig deeper than that.
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(path, ignore_errors=True)
+    if path.exists():
+        with contextlib.suppress(OSError):
+            _flatten(path)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _flatten(path: Path) -> None:
+    """Lift every directory below this one to its top."""
+    top = os.open(path, DIRECTORY)
+    try:
+        waiting = _directories(top)
+        while waiting:
+            fd = os.open(waiting.pop(), DIRECTORY, dir_fd=top)
+            try:
+                for name in _directories(fd):
+                    waiting.append(secrets.token_hex(8))
+                    os.rename(name, waiting[-1], src_dir_fd=fd, dst_dir_fd=top)
+            finally:
+                os.close(fd)
+    finally:
+        os.close(top)
+
+
+def _directories(fd: int) -> list[str]:
+    with os.scandir(fd) as entries:
+        return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
 def scratch_parents(place: Path | None = None) -> list[Path]:
@@ -105,7 +139,7 @@ def _default_place() -> Path:
 def _is_abandoned(path: Path) -> bool:
     host = path.name.removeprefix(UNFINISHED).partition("-")[0]
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        fd = os.open(path, DIRECTORY)
     except OSError:
         return False
     try:

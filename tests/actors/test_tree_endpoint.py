@@ -125,6 +125,25 @@ async def test_a_watcher_who_takes_nothing_holds_up_nobody_and_gets_the_newest_i
         assert sum(each.missed + len(each.changes) for each in told) >= 50
 
 
+async def test_each_change_is_told_once_also_to_a_watcher_that_falls_behind(
+    tmp_path: Path,
+) -> None:
+    data = b""
+    async with open_house(tmp_path) as house, await house.raw() as slow:
+        for number in range(100):
+            # A look is soon more than the watcher takes between two changes.
+            await house.add(f"{number}-{'x' * 5_000}")
+            data += await slow.receive_some(1 << 16)
+        await house.add("last")
+        while b'"last"' not in data.rpartition(b"\n")[0]:
+            data += await slow.receive_some(1 << 20)
+    lines = data.rpartition(b"\n")[0].split(b"\n")
+    looks = [msgspec.json.decode(line, type=TreeSnapshot) for line in lines]
+    told = [(change.what, change.path) for look in looks for change in look.changes]
+    assert not any(look.missed for look in looks)
+    assert len(told) == len(set(told)) >= 100
+
+
 async def test_there_is_an_end_of_places_and_who_leaves_makes_room(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         watchers = [await house.raw() for _ in range(MOST_WATCHERS)]

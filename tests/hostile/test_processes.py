@@ -4,6 +4,7 @@ import os
 import signal
 import stat
 from collections.abc import Generator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +12,7 @@ import pytest
 import trio
 
 from avatar_actors import open_runtime
+from avatar_actors.actors.private_dir import private_dir
 from avatar_actors.processes import (
     WardenProcess,
     open_scratch,
@@ -20,6 +22,8 @@ from avatar_actors.processes import (
 )
 from avatar_actors.processes.identity import host_identity, is_dead_host
 from avatar_actors.processes.scratch import scratch_parents
+from avatar_actors.session_messages import Nothing
+from supervisors import ChildSpec, open_supervisor
 from tests.processes.census import PATIENCE, Book, eventually, run_zoo
 from tests.processes.test_host_death import program, said, wardens_left
 from tests.processes.test_sweep import carrier, dead_host
@@ -84,6 +88,42 @@ def test_m2_odd_directory_does_not_stop_the_sweep(place: Path, odd: str) -> None
         assert not [found for found in tree_sockets() if found.path.is_relative_to(place)]
         strange.rmdir()
     assert not [path for parent in scratch_parents() for path in parent.iterdir()]
+
+
+def dig(path: Path, depth: int) -> None:
+    """Directories in each other, deeper than a path or Python's stack can be."""
+    path.mkdir()
+    fd = os.open(path, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=fd)
+        above, fd = fd, os.open("d", os.O_RDONLY, dir_fd=fd)
+        os.close(above)
+    os.close(fd)
+
+
+def test_m2_directory_deeper_than_the_stack_does_not_stop_the_sweep(place: Path) -> None:
+    with open_scratch() as ours:
+        dead = ours.parent / f"{os.getpid()}.1-x"
+        dig(dead, 1200)
+        (dead / "d" / "file").write_text("x")
+        (dead / "d" / "link").symlink_to(place)
+        assert sweep_scratch() == 1
+        assert (dead.exists(), ours.exists()) == (False, True)
+        dig(ours / "deep", 1200)
+    assert not ours.exists()
+
+
+async def test_m2_private_directory_deeper_than_the_stack_goes_with_its_avatar(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "private"
+    with trio.fail_after(PATIENCE):
+        async with open_supervisor("root") as root:
+            spec = ChildSpec[Nothing]("folder", partial(private_dir, path=path), shutdown=PATIENCE)
+            folder = await root.start(spec)
+            dig(path / "deep", 1200)
+            await root.terminate(folder)
+            assert not path.exists()
 
 
 @pytest.fixture
