@@ -117,7 +117,7 @@ class Planter(ast.NodeVisitor):
                 self._replace(node, "pass")
             case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]) | ast.AugAssign():
                 self._replace(node, "pass")
-            case ast.Return(value=ast.expr() as value) if not _is_none(value):
+            case ast.Return(value=ast.expr() as value) if not _is_falsy(value):
                 self._replace(node, "return None")
             case ast.Break():
                 self._replace(node, "continue")
@@ -226,5 +226,5 @@ def _is_logging(value: ast.expr) -> bool:
             return False
 
 
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+def _is_falsy(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and not value.value

@@ -45,6 +45,7 @@ def test_fault_of_each_kind_is_planted(body: str, after: str) -> None:
         function('"""Words."""'),
         function('log.warning("words")'),
         function('raise ValueError(f"{a + 1} is too much")'),
+        function('return ""'),
         "def f(a: int = 1) -> 'int | None': ...\n",
     ],
 )
