@@ -48,8 +48,9 @@ def main() -> int:
 
 
 def _of_documents(seed: str) -> Iterator[Work]:
-    for number, kind in itertools.product(itertools.count(), documents.PROPERTIES):
-        yield Work(kind, documents.look, f"{seed}/{number}", DOCUMENTS)
+    for number in itertools.count():
+        for kind in documents.PROPERTIES:
+            yield Work(kind, documents.look, f"{seed}/{number}", DOCUMENTS)
 
 
 def _of_wires(seed: str) -> Iterator[Work]:
