@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from types import AsyncGeneratorType, CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 import trio
 
@@ -51,14 +51,14 @@ async def close_left_open() -> bool:
 
 def _holder_of(nursery: trio.Nursery) -> AsyncGeneratorType[Any, Any] | None:
     """trio does not know which generator it is, Python does."""
-    # Not isinstance(): that asks the object's own `__class__`, which is foreign code.
-    generators = (each for each in gc.get_objects() if type(each) is AsyncGeneratorType)
-    suspended = filter(_is_suspended, generators)
+    every: list[object] = gc.get_objects()
+    suspended = filter(_is_suspended, every)
     return next((one for one in suspended if _reaches(one, lambda x: x is nursery)), None)
 
 
-def _is_suspended(generator: AsyncGeneratorType[Any, Any]) -> bool:
-    return generator.ag_frame is not None and not generator.ag_running
+def _is_suspended(one: object) -> TypeGuard[AsyncGeneratorType[Any, Any]]:
+    # Not isinstance(): that asks the object's own `__class__`, which is foreign code.
+    return type(one) is AsyncGeneratorType and one.ag_frame is not None and not one.ag_running
 
 
 def _reaches(start: object, is_it: Callable[[object], bool]) -> bool:

@@ -63,7 +63,7 @@ class Life:
                 try:
                     await self._work()
                 finally:
-                    has_left = await close_left_open()
+                    has_left = self.task.child_nurseries and await close_left_open()
                 if has_left:
                     raise RuntimeError(_LEFT_OPEN)
         except BaseException as error:

@@ -21,7 +21,7 @@ class SafeLogger(logging.LoggerAdapter[logging.Logger]):
     def log(self, level: int, msg: object, *args: object, **options: Any) -> None:
         """Log a line, as `logging.Logger.log` does; `error`, `exception` and so on come here."""
         try:
-            self.logger.log(level, msg, *args, **{"stacklevel": 2, **options})
+            self.logger.log(level, msg, *args, stacklevel=2, **options)
         except BaseException as raised:
             # The border to foreign code. In a task, trio keeps a true Ctrl-C for later.
             if isinstance(raised, KeyboardInterrupt) and not in_trio_task():
