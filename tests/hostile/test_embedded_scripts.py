@@ -26,7 +26,7 @@ def evil(work: Path) -> str:
         {"say": "played"},
         {"kill": 9},
     ]
-    return f"summarise: SCRIPT:{json.dumps(steps)}"
+    return f"take this: SCRIPT:{json.dumps(steps)}"
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

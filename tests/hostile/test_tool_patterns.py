@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from avatar_actors import (
     AvatarConfig,
     ConfigError,
-    PermissionClosedEvent,
     PermissionMode,
-    Permit,
     SettingsError,
     ToolPolicy,
     open_avatar,
@@ -202,25 +200,18 @@ def question(session_id: str, number: int, depth: int) -> str:
 async def test_m1_a_deep_input_ends_no_avatar(tmp_path: Path) -> None:
     """A few levels below what the decoder takes, reading it by recursion was too much."""
     with trio.fail_after(PATIENCE):
-        async with (
-            open_avatar(
-                "embedded",
-                working_dir=tmp_path,
-                env={"AVATAR_EMBEDDED_HOME": str(tmp_path / "store")},
-                options={"scripts": "true"},
-                permissions=PermissionMode.UNRESTRICTED,
-                tools=ToolPolicy(deny=("*(*secret*)",)),
-            ) as aria,
-            aria.events(PermissionClosedEvent) as closed,
-        ):
+        async with open_avatar(
+            "embedded",
+            working_dir=tmp_path,
+            env={"AVATAR_EMBEDDED_HOME": str(tmp_path / "store")},
+            options={"scripts": "true"},
+            permissions=PermissionMode.UNRESTRICTED,
+            tools=ToolPolicy(deny=("*(*secret*)",)),
+        ) as aria:
             session_id = (await aria.chat('SCRIPT:[{"echo": "session"}]')).content
-            asked = [
-                {"raw": question(session_id, *each)} for each in enumerate(range(800, 1000, 2))
-            ]
-            await aria.chat(f"SCRIPT:{json.dumps(asked)}")
-            event = await anext(closed)
-            assert isinstance(event, PermissionClosedEvent)
-            assert event.permit is Permit.REJECT_ONCE
+            deep = [{"raw": question(session_id, *each)} for each in enumerate(range(800, 1000, 2))]
+            last = {"ask": "Tool", "input": {"path": "secret"}}  # answered after the deep ones
+            assert (await aria.chat(f"SCRIPT:{json.dumps([*deep, last])}")).content == "[denied]"
             assert (await aria.chat("1+1")).content == "2"
             assert (await aria.health()).restarts == 0
 
