@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 KINDS = {
     "Agent": "think",
     "Bash": "execute",
+    "Calculator": "think",
     "Count": "read",
     "Edit": "edit",
     "Glob": "search",
