@@ -15,6 +15,7 @@ KINDS = {
     "Agent": "think",
     "Bash": "execute",
     "Calculator": "think",
+    "Clock": "think",
     "Count": "read",
     "Edit": "edit",
     "Glob": "search",
