@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 KINDS = {
     "Agent": "think",
     "Bash": "execute",
+    "Calculator": "think",
+    "Clock": "think",
     "Count": "read",
     "Edit": "edit",
     "Glob": "search",

@@ -48,10 +48,11 @@ def with_permissions(profile: AcpProfile, settings: AvatarSettings) -> AcpProfil
     """The profile with the modes of known and unknown agents that suit these settings."""
     enforced = PermissionBasis.ENFORCED
     is_safe = settings.permissions is PermissionMode.SAFE
-    known = dict.fromkeys(ASK_IN_DEFAULT, HeldBy("default", enforced))
+    known: dict[str, HeldBy] = dict.fromkeys(ASK_IN_DEFAULT, HeldBy("default", enforced))
     known[GEMINI] = HeldBy("plan" if is_safe else "default", enforced)
     if has_to_ask(settings):
-        known |= dict.fromkeys(CODEX, HeldBy("read-only", enforced, asks_after_start=True))
+        codex = HeldBy("read-only", enforced, asks_after_start=True)
+        known.update(dict.fromkeys(CODEX, codex))
         is_told = not settings.url and OPENCODE_VARIABLE not in settings.env
         basis = PermissionBasis.ASKED if is_told else PermissionBasis.ON_TRUST
         known[OPENCODE] = HeldBy("", basis, asks_after_start=True)

@@ -62,6 +62,6 @@ def test_opencode_is_told_by_a_variable() -> None:
     assert variable == '{"edit":"ask","bash":"ask","webfetch":"ask","files_*":"ask"}'
     assert held("OpenCode", settings, "build", "plan") == HeldBy("", ASKED, asks_after_start=True)
     assert not permission_variables(AvatarSettings(permissions=UNRESTRICTED))
-    for host in ({"env": {"OPENCODE_PERMISSION": "{}"}}, {"url": "wss://far"}):
-        own = AvatarSettings(**host)
+    told_otherwise = AvatarSettings(env={"OPENCODE_PERMISSION": "{}"})
+    for own in (told_otherwise, AvatarSettings(url="wss://far")):
         assert held("OpenCode", own, "build", "plan").permissions is ON_TRUST
