@@ -120,8 +120,7 @@ async def _start_actors(
     herald: Address[AvatarBorn],
 ) -> Actors:
     provider, settings, start = wanted.provider, wanted.settings, supervisor.start
-    folder = partial(private_dir, path=wanted.private_dir)
-    await start(ChildSpec("private dir", folder))
+    await start(ChildSpec("private dir", partial(private_dir, path=wanted.private_dir)))
     numbering = partial(event_hub, provider=provider.name, avatar=wanted.name)
     hub = await start(_vital("event hub", numbering))
     if wanted.listener is not None:
@@ -145,8 +144,9 @@ async def _start_actors(
         warden=warden, hub=hub, tracker=tracker, budget=budget, gatekeeper=gate, turn_queue=queue
     )
     session = session_spec(provider, settings, company, wanted.private_dir)
-    begin = partial(_start_session, supervisor, session, settings)
-    await start_patiently(begin, settings.retry, hub)
+    await start_patiently(
+        partial(_start_session, supervisor, session, settings), settings.retry, hub
+    )
     return Actors(
         supervisor=supervisor,
         hub=hub,
