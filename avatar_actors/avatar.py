@@ -134,9 +134,7 @@ async def _start_actors(
     limiter = await start(ChildSpec("rate limiter", limiting))
     keeping = partial(budget_keeper, budget=settings.budget, hub=hub, treasurer=wanted.treasurer)
     budget = await start(_vital("budget keeper", keeping))
-    rules, patience = Rules(settings.permissions, settings.tools), settings.timeouts.permission
-    guarding = partial(gatekeeper, rules=rules, patience=patience, tracker=tracker)
-    gate = await start(_vital("gatekeeper", guarding))
+    gate = await start(_vital("gatekeeper", _guarding(settings, tracker)))
     links = Links(tracker=tracker, budget=budget, limiter=limiter, gatekeeper=gate)
     queueing = partial(turn_queue, provider=provider.name, settings=settings, links=links)
     queue = await start(_vital("turn queue", queueing))
@@ -144,9 +142,8 @@ async def _start_actors(
         warden=warden, hub=hub, tracker=tracker, budget=budget, gatekeeper=gate, turn_queue=queue
     )
     session = session_spec(provider, settings, company, wanted.private_dir)
-    await start_patiently(
-        partial(_start_session, supervisor, session, settings), settings.retry, hub
-    )
+    begin = partial(_start_session, supervisor, session, settings)
+    await start_patiently(begin, settings.retry, hub)
     return Actors(
         supervisor=supervisor,
         hub=hub,
@@ -155,6 +152,13 @@ async def _start_actors(
         gatekeeper=gate,
         turn_queue=queue,
     )
+
+
+def _guarding(
+    settings: AvatarSettings, tracker: Address[messages.TrackerMessage]
+) -> Callable[[Inbox[inner.GatekeeperMessage]], Awaitable[None]]:
+    rules, patience = Rules(settings.permissions, settings.tools), settings.timeouts.permission
+    return partial(gatekeeper, rules=rules, patience=patience, tracker=tracker)
 
 
 async def _start_session(
