@@ -120,16 +120,14 @@ async def _start_actors(
     herald: Address[AvatarBorn],
 ) -> Actors:
     provider, settings, start = wanted.provider, wanted.settings, supervisor.start
-    folder = partial(private_dir, path=wanted.private_dir)
-    await start(ChildSpec("private dir", folder))
+    await start(ChildSpec("private dir", partial(private_dir, path=wanted.private_dir)))
     numbering = partial(event_hub, provider=provider.name, avatar=wanted.name)
     hub = await start(_vital("event hub", numbering))
     if wanted.listener is not None:
         await hub.ask(messages.Subscribe(wanted.listener))
     await herald.ask(AvatarBorn(supervisor.path, hub))
-    tracking = partial(
-        activity_tracker, hub=hub, timeouts=settings.timeouts, max_answer=settings.max_answer
-    )
+    times, most = settings.timeouts, settings.max_answer
+    tracking = partial(activity_tracker, hub=hub, timeouts=times, max_answer=most)
     tracker = await start(_vital("activity tracker", tracking))
     limiting = partial(rate_limiter, limit=settings.rate_limit, tracker=tracker)
     limiter = await start(ChildSpec("rate limiter", limiting))
