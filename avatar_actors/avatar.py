@@ -126,9 +126,8 @@ async def _start_actors(
     if wanted.listener is not None:
         await hub.ask(messages.Subscribe(wanted.listener))
     await herald.ask(AvatarBorn(supervisor.path, hub))
-    tracking = partial(
-        activity_tracker, hub=hub, timeouts=settings.timeouts, max_answer=settings.max_answer
-    )
+    times, most = settings.timeouts, settings.max_answer
+    tracking = partial(activity_tracker, hub=hub, timeouts=times, max_answer=most)
     tracker = await start(_vital("activity tracker", tracking))
     limiting = partial(rate_limiter, limit=settings.rate_limit, tracker=tracker)
     limiter = await start(ChildSpec("rate limiter", limiting))
