@@ -18,7 +18,7 @@ DIALECTS = {"acp": NO_TOOL, "claude": NO_TOOL, "gemini": ToolPolicy()}
 
 def evil(work: Path) -> str:
     """A script with every kind of step that touches more than the turn."""
-    steps = [
+    steps: list[dict[str, object]] = [
         {"tool": "Bash", "run": True, "input": {"command": f"touch {work / 'run'}"}},
         {"write": "written", "text": "x"},
         {"spawn": "sleeper", "seconds": 1},

@@ -237,7 +237,13 @@ def test_h2_a_malformed_pattern_is_refused(field: str, patterns: Any, said: str)
 
 TEXTS = st.text("a1/. ;(\n\\é☃", max_size=4)
 NEEDLE = "n33dle"
-HIDING = st.builds(lambda before, after: before + NEEDLE + after, TEXTS, TEXTS)
+
+
+def hidden(before: str, after: str) -> str:
+    return before + NEEDLE + after
+
+
+HIDING = st.builds(hidden, TEXTS, TEXTS)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
 INPUTS = st.dictionaries(
     TEXTS,
@@ -249,7 +255,7 @@ INPUTS = st.dictionaries(
 @st.composite
 def planted(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """An input with a text somewhere in it: as a key, a value, a number or words."""
-    value: Any
+    value: object
     match draw(st.sampled_from(["key", "value", "number", "words"])):
         case "key":
             needle, value = NEEDLE, {draw(HIDING): draw(SCALARS)}
