@@ -176,9 +176,10 @@ async def seen_by(tmp_path: Path, provider: str, fields: Fields) -> dict[str, An
     program = tmp_path / "agent"
     program.write_text(RECORDER)
     program.chmod(0o700)
-    wished = {"executable": str(program), "working_dir": tmp_path, "system_prompt": PROMPT}
+    ours = {"executable": str(program), "working_dir": tmp_path, "system_prompt": PROMPT}
+    wished: Fields = {**ours, **fields}
     with trio.fail_after(PATIENCE), pytest.raises(AvatarStartError):
-        async with open_avatar(provider, **{**wished, **fields}):
+        async with open_avatar(provider, **wished):
             pass
     seen: dict[str, Any] = json.loads((tmp_path / "seen.json").read_bytes())
     return seen
