@@ -90,7 +90,7 @@ class RuntimeThread:
         return self._is_stopped or self.down.is_rung
 
     @property
-    def is_of_a_parent(self) -> bool:
+    def _is_of_a_parent(self) -> bool:
         """Whether this process was forked from the one that has made it."""
         return is_of_a_parent(self._made_after)
 
@@ -101,7 +101,7 @@ class RuntimeThread:
 
     def stop_nowait(self) -> None:
         """Begin to stop: turns end as cancelled, avatars stop. `down` rings at the end."""
-        if self.is_of_a_parent:
+        if self._is_of_a_parent:
             return
         with self._lock:
             self._is_stopped = True
@@ -114,7 +114,7 @@ class RuntimeThread:
 
         In the child of a fork there is nothing to stop of what the parent has.
         """
-        if self.is_of_a_parent:
+        if self._is_of_a_parent:
             return True
         self.stop_nowait()
         if not self.down.hear_sync(timeout):
@@ -125,7 +125,7 @@ class RuntimeThread:
 
     async def stop(self) -> None:
         """The same in a task of trio or asyncio."""
-        if self.is_of_a_parent:
+        if self._is_of_a_parent:
             return
         self.stop_nowait()
         await self.down.hear()
