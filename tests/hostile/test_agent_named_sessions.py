@@ -60,7 +60,7 @@ def test_c2_an_acp_session_named_by_a_flag_serves_one_life(named: str, kept: str
 def test_c2_the_last_session_is_not_taken_up_if_a_flag_names_it() -> None:
     wire = AcpWire(AcpProfile(), 1024)
     wire.command(Open(cwd="/", begins=Beginning.LAST))
-    can = {"loadSession": True, "sessionCapabilities": {"list": {}}}
+    can: dict[str, object] = {"loadSession": True, "sessionCapabilities": {"list": {}}}
     wire.receive(acp_replay.reply(0, {"protocolVersion": 1, "agentCapabilities": can}))
     row = {"sessionId": FLAG, "cwd": "/", "updatedAt": "2026-01-01T00:00:00Z"}
     wire.receive(acp_replay.reply(1, {"sessions": [row]}))

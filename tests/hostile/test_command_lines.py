@@ -72,8 +72,9 @@ words = st.one_of(
 
 def launched(kind: str, fields: Fields) -> LaunchPlan:
     provider, options = LAUNCHES[kind]
-    wished = {**fields, "options": {**options, **fields.get("options", {})}}
-    wanted = AvatarSettings(**{"executable": "agent", "model": "m", **wished})
+    wished: Fields = {"executable": "agent", "model": "m", **fields}
+    wished["options"] = {**options, **fields.get("options", {})}
+    wanted = AvatarSettings(**wished)
     stored = wanted.resume or wanted.fork
     begins = Beginning.FORK if wanted.fork else Beginning.AS_NAMED
     place = Place(private_dir=PRIVATE, session_id="s-new", resume=stored, begins=begins)
@@ -152,8 +153,9 @@ def options_with(option: str, text: str) -> Fields:
     ],
 )  # fmt: skip
 async def test_c2_what_cannot_be_is_refused_at_the_call(wrong: Fields) -> None:
+    wished: Fields = {"executable": "/no/such/program", **wrong}
     with pytest.raises(SettingsError):
-        async with open_avatar("claude", **{"executable": "/no/such/program", **wrong}):
+        async with open_avatar("claude", **wished):
             pass
 
 
