@@ -23,7 +23,8 @@ _abandoned: set[AsyncGeneratorType[Any, Any]] = set()
 def keep_abandoned() -> None:
     """From now on, in this run: what has an open nursery waits for its own task to close it."""
     finalize = sys.get_asyncgen_hooks().finalizer
-    if finalize is None or finalize.__module__ == __name__:
+    # Only trio's own: ours stays, and trio-asyncio wants to find its hooks as it has set them.
+    if finalize is None or not finalize.__module__.startswith("trio."):
         return
     kind = type(trio.open_nursery())
 

@@ -22,7 +22,7 @@ def test_commands_providers_and_sessions_are_completed(tmp_path: Path) -> None:
     CLAUDE.keep(tmp_path, tmp_path, "1111-aaaa", "hello")
     assert completed(tmp_path, "avatar se") == ["session"]
     assert completed(tmp_path, "avatar session ") == ["fork", "list", "resume", "show"]
-    assert completed(tmp_path, "avatar chat -p c") == ["claude", "codex"]
+    assert completed(tmp_path, "avatar chat -p c") == ["claude", "claude-agent-acp", "codex"]
     assert completed(tmp_path, "avatar session show 1") == ["1111-aaaa"]
     assert completed(tmp_path, "avatar chat --resume 1") == ["1111-aaaa"]
 

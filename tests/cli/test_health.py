@@ -42,7 +42,7 @@ def test_what_is_installed_is_told_with_version_support_and_login(tmp_path: Path
     env = path_with(tmp_path, claude="2.2.0 (Claude Code)", gemini="0.9.0", codex_acp="nonsense")
     done = avatar(tmp_path, "health", "--check-cli", env=env)
     assert done.returncode == 3, done.stderr
-    rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()[1:6]}
+    rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()[1:] if line}
     assert rows["claude"] == ["yes", "2.2.0", "yes", "no"]
     assert rows["gemini"] == ["yes", "0.9.0", "no", "no"]
     assert rows["codex"] == ["yes", "?", "yes", "no"]

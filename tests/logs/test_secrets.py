@@ -251,7 +251,7 @@ async def test_private_files_and_command_lines_show_none_to_others(
         aria = await runtime.start(claude_provider(), "aria", **options)
         command = command_line((await aria.health()).pid)
         assert shown_in(command) == []
-        found = re.search(r"--mcp-config\0([^\0]+)", command)
+        found = re.search(r"--mcp-config=([^\0]+)", command)
         assert found is not None
         assert SECRETS["mcp_env"] in text_of(found[1])
         assert open_to_others(Path(found[1]).parent) == []
