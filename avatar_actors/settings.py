@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import msgspec
 from msgspec import Struct
@@ -206,17 +206,17 @@ def _check_texts(settings: AvatarSettings) -> None:
 
 def _strings(value: object) -> Iterator[str]:
     """Every text inside of a value, however deep."""
-    waiting = [value]
+    waiting: list[Any] = [value]
     while waiting:
-        match waiting.pop():
-            case str(text):
-                yield text
-            case Struct() as struct:
-                waiting += msgspec.structs.astuple(struct)
-            case dict() as pairs:
-                waiting += [*pairs, *pairs.values()]
-            case list() | tuple() as items:
-                waiting += items
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Struct):
+            waiting += msgspec.structs.astuple(part)
+        elif isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
 
 
 _DEFAULTS = AvatarSettings()

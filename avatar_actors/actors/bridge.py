@@ -6,6 +6,7 @@ least of all, queues behind data.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, NoReturn, TypeAlias
@@ -46,6 +47,13 @@ from supervisors import Address, AskFailed, Inbox, MailboxFull, Reply
 
 # What the end of a process tree without a grace may take: see processes.lease.
 _KILL: Final = 8.0
+
+# Seconds of the loop's time that one block may take: 64 KiB of the usual updates take 1 ms, of what
+# is made to be slow 20 and more. Whoever is over it waits as many times as long as that.
+_FAIR: Final = 0.002
+_REST: Final = 19
+_LONGEST_REST: Final = 0.5
+_PIECE: Final = 4096
 
 Heard: TypeAlias = trio.MemoryReceiveChannel[bytes | inner.StreamEnded]
 
@@ -95,6 +103,7 @@ class _Speaker:
         self._opened: facts.Opened | None = None
         self._is_open = trio.Event()
         self._calls = Calls()
+        self._is_slow = False
         self._tariff = Tariff(opening.prices)
         self._unasked = UnaskedTools(
             opening.rules, PermissionBasis.ON_TRUST, asks_after_start=False
@@ -129,11 +138,24 @@ class _Speaker:
         async with heard:
             async for item in heard:
                 if isinstance(item, bytes):
-                    await self._take(self._wire.receive(item))
+                    await self._hear_block(item)
                 else:
                     await self._take(self._wire.end_of_stream())
                     await self._mourn(item)
         await self._mourn(inner.StreamEnded(None))
+
+    async def _hear_block(self, block: bytes) -> None:
+        """What it means; an agent that takes long to understand is heard in pieces, and waits."""
+        size = _PIECE if self._is_slow else len(block)
+        self._is_slow = False
+        for start in range(0, len(block), size):
+            began = time.thread_time()
+            found = self._wire.receive(block[start : start + size])
+            spent = time.thread_time() - began
+            await self._take(found)
+            if spent > _FAIR:
+                self._is_slow = True
+                await trio.sleep(min((spent - _FAIR) * _REST, _LONGEST_REST))
 
     async def obey(self, message: inner.BridgeMessage, inbox: Inbox[inner.BridgeMessage]) -> None:
         """One command."""

@@ -18,7 +18,6 @@ from avatar_actors.wire.acp_turn import Turn
 from avatar_actors.wire.acp_update import (
     UPDATE_LINE,
     MessageChunk,
-    UpdateLine,
     UpdateParams,
     piece_of,
 )
@@ -68,7 +67,7 @@ class AcpWire:
         self._calls = Calls(self._peer, self._opening, profile)
         self._requests = AgentRequests(self._peer, profile, self._opening, self._turn)
         self._hearing = Hearing(self._peer, profile, self._progress, self._requests)
-        self._halves = SplitSigns(piece_of)
+        self._halves = SplitSigns(b"agent_message_chunk", piece_of)
         self._meanings = meanings(self._turn, profile)
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {
             Open: self._open,
@@ -191,10 +190,13 @@ class AcpWire:
             return [*self._lost_half(), *self._hearing.heard(message, line)]
         lost: list[Fact] = []
         if self._progress.phase in IN_TURN:
-            half, line = self._halves.joined(line)
+            half, whole = self._halves.joined(line)
             lost = [TextEvent(text=half)] if half else []
-        update = decoded_as(UpdateLine, line)
-        return [*lost, *(self._told(update.params) if update else [not_understood(line)])]
+            if whole is not line:
+                message = decoded_as(RpcMessage, whole) or message
+        # What is in a message that could be read needs no more mending.
+        params = decoded_as(UpdateParams, message.params)
+        return [*lost, *(self._told(params) if params else [not_understood(line)])]
 
     def _updated(self, params: UpdateParams, line: bytes) -> list[Fact]:
         told = [not_understood(line)] if is_too_deep(line) else self._told(params)

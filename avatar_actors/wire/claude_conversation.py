@@ -51,7 +51,7 @@ class Conversation:
         self._has_states = False
         self._has_strayed = False
         self._last_result = ""
-        self._halves = SplitSigns(piece_of)
+        self._halves = SplitSigns(b"stream_event", piece_of)
 
     @property
     def turn_id(self) -> int | None:

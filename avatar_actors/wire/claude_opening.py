@@ -35,7 +35,8 @@ class Opening:
     def __init__(self, progress: Progress, permissions: PermissionBasis) -> None:
         self._progress = progress
         self._permissions = permissions
-        self._session_id = self._unusable = ""
+        self._session_id = ""
+        self._unusable: str = ""
         self._wish = Open(cwd="")
 
     def begin(self, wish: Open) -> None:
@@ -75,7 +76,7 @@ class Opening:
 
     def session(self, session_id: str) -> list[Fact]:
         """A line named the session; /clear and --fork-session change it."""
-        if not session_id or session_id in {self._session_id, self._unusable}:
+        if not session_id or session_id in (self._session_id, self._unusable):
             return []
         if not is_session_id(session_id):
             self._unusable = session_id

@@ -33,8 +33,15 @@ def is_too_deep(line: bytes) -> bool:
     """Whether the message is nested more deeply than MAX_DEPTH."""
     if line.count(b"[") + line.count(b"{") <= MAX_DEPTH:
         return False
-    brackets = _STRINGS.sub(b"", line).translate(None, _NO_BRACKETS)
-    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH
+    # What is too deep is so from its beginning, mostly.
+    return _goes_too_deep(line[:HEAD_LENGTH]) or _goes_too_deep(line)
+
+
+def _goes_too_deep(text: bytes) -> bool:
+    # A string without an end is one that was cut.
+    plain = _STRINGS.sub(b"", text).partition(b'"')[0]
+    depths = accumulate(map(_STEPS.__getitem__, plain.translate(None, _NO_BRACKETS)))
+    return any(depth > MAX_DEPTH for depth in depths)
 
 
 def fields_of(line: bytes) -> dict[str, object]:

@@ -86,7 +86,7 @@ class GeminiHeadlessWire:
         self._hears = False
         self._has_strayed = False
         self._result: lines.ResultLine | None = None
-        self._halves = SplitSigns(lines.piece_of)
+        self._halves = SplitSigns(b"assistant", lines.piece_of)
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {
             Open: self._open,
             Prompt: self._prompt,

@@ -81,10 +81,12 @@ Piece: TypeAlias = tuple[JsonObject, str]
 class SplitSigns:
     """Puts together what was split: half a sign at the end of a piece of text, half in the next.
 
-    The first half is held back until the next message. `piece_of` finds the text in a message.
+    The first half is held back until the next message. `piece_of` finds the text in a message that
+    has one; only a line with the word `marker` in it is looked into.
     """
 
-    def __init__(self, piece_of: Callable[[object], Piece | None]) -> None:
+    def __init__(self, marker: bytes, piece_of: Callable[[object], Piece | None]) -> None:
+        self._marker = marker
         self._piece_of = piece_of
         self.half = ""
 
@@ -95,7 +97,7 @@ class SplitSigns:
 
     def joined(self, line: bytes) -> tuple[str, bytes]:
         """The text that goes before the line's own, and the line; it may still need mending."""
-        message = _message(line)
+        message = _message(line) if self._marker in line else None
         piece = self._piece_of(message)
         if piece is None:
             return self.left_over(), line

@@ -20,6 +20,7 @@ from avatar_actors.wire.claude import ClaudeWire
 from avatar_actors.wire.commands import AnswerPermission, Open, Prompt
 from avatar_actors.wire.facts import Fact, PermissionAsked, TurnOver
 from avatar_actors.wire.gemini import GeminiHeadlessWire
+from avatar_actors.wire.json_values import is_object
 from avatar_actors.wire.wire import Wire
 from tests.fuzz.javascript import Written, heard, pool
 
@@ -302,7 +303,7 @@ def _judge(case: Case, facts: list[Fact], sent: list[dict[str, object]]) -> None
 
 def _id_of(message: dict[str, object]) -> object:
     response = message.get("response")
-    return response.get("request_id") if isinstance(response, dict) else message.get("id")
+    return response.get("request_id") if is_object(response) else message.get("id")
 
 
 def _expected(steps: list[Step]) -> str:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from avatar_actors.events import DiagnosticEvent, TextEvent, ToolEvent
-from avatar_actors.types import Outcome, Permit
+from avatar_actors.types import JsonObject, Outcome, Permit
 from avatar_actors.wire.acp import AcpWire
 from avatar_actors.wire.acp_profile import AcpProfile
 from avatar_actors.wire.commands import AnswerPermission, Call, Open, Prompt
@@ -95,7 +95,11 @@ def test_h4_keys_tools_and_numbers_that_msgspec_refuses_are_read() -> None:
 
 
 def test_h4_a_permission_request_with_half_a_sign_is_asked() -> None:
-    params = {"sessionId": acp.SESSION, "toolCall": {"toolCallId": "\ud83d"}, "options": []}
+    params: JsonObject = {
+        "sessionId": acp.SESSION,
+        "toolCall": {"toolCallId": "\ud83d"},
+        "options": [],
+    }
     facts = acp.in_turn().receive(acp.request(7, "session/request_permission", params))
     assert any(isinstance(fact, PermissionAsked) for fact in facts)
 
@@ -200,7 +204,7 @@ async def test_m11_a_real_agent_that_asks_too_deeply_goes_on(tmp_path: Path) -> 
 
 def test_low5_a_permission_request_of_another_session_is_refused() -> None:
     wire = acp.in_turn()
-    params = {"sessionId": "another", "toolCall": {"toolCallId": "t"}, "options": []}
+    params: JsonObject = {"sessionId": "another", "toolCall": {"toolCallId": "t"}, "options": []}
     facts = wire.receive(acp.request(7, "session/request_permission", params))
     assert [type(fact) for fact in facts] == [DiagnosticEvent]
     assert [(each["id"], each["error"]["code"]) for each in acp.sent(wire)] == [(7, -32602)]

@@ -51,8 +51,11 @@ async def test_h6_native_data_is_held_to_the_same() -> None:
     assert (await fitting(["x"], UNIQUE)).data == ["x"]
 
 
+NESTS: Any = [[], [[]]]
+
+
 @pytest.mark.parametrize(
-    ("schema", "value"), [(UNIQUE, [1, 2]), (RECURSIVE, [[], [[]]]), ({"items": {}}, [1])]
+    ("schema", "value"), [(UNIQUE, [1, 2]), (RECURSIVE, NESTS), ({"items": {}}, [1])]
 )
 @pytest.mark.parametrize("before", ["", " " * 20_000])
 async def test_h6_what_fits_comes_back_as_it_was(
