@@ -146,7 +146,7 @@ class _Speaker:
 
     async def _hear_block(self, block: bytes) -> None:
         """What it means; an agent that takes long to understand is heard in pieces, and waits."""
-        size = _PIECE if self._is_slow else len(block)
+        size = _PIECE if self._is_slow else max(len(block), 1)  # a block may be empty
         self._is_slow = False
         for start in range(0, len(block), size):
             began = time.thread_time()

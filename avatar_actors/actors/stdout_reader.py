@@ -12,8 +12,8 @@ from supervisors import Inbox
 
 # Blocks that a pipe can still hold when its writer died: a grandchild may write for ever.
 _LEFT_OVER = 16
-# How long a closed stdout waits for the news that the process ended too: on a loaded machine it is late.
-_NEWS = 0.25
+# How long a closed stdout waits for the news that the process ended too.
+_NEWS = 0.05
 
 FromAgent: TypeAlias = bytes | StreamEnded
 

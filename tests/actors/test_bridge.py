@@ -1,6 +1,7 @@
 """The bridge alone: what it says to an agent at the end, and to one that does not read."""
 
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from avatar_actors.settings import PermissionMode
 from avatar_actors.tool_policy import ToolPolicy
 from avatar_actors.types import ProviderCapabilities
 from avatar_actors.wire import commands, facts
+from avatar_actors.wire.wire import Wire
 from supervisors import Address, ChildSpec, Inbox, MailboxSpec, Overflow, Restart, Supervisor
 from tests.actors.stage import Ear, Stage, open_stage
 
@@ -69,7 +71,10 @@ OPENING = Opening(
 
 @asynccontextmanager
 async def open_bridge(
-    stage: Stage, writer: Address[inner.Write]
+    stage: Stage,
+    writer: Address[inner.Write],
+    wire: Wire | None = None,
+    blocks: Sequence[bytes] = (),
 ) -> AsyncGenerator[Address[inner.BridgeMessage]]:
     others: Address[Any] = await stage.play("others", Ear[Any]())
     links = Links(
@@ -82,13 +87,15 @@ async def open_bridge(
         clerk=others,
         stderr=others,
     )
-    out, heard = trio.open_memory_channel[bytes | inner.StreamEnded](1)
+    out, heard = trio.open_memory_channel[bytes | inner.StreamEnded](len(blocks) + 1)
+    for block in blocks:
+        out.send_nowait(block)
     async with out:
-        yield await stage.root.start(_spec(heard, links))
+        yield await stage.root.start(_spec(wire or OneWordWire(), heard, links))
 
 
-def _spec(heard: Heard, links: Links) -> ChildSpec[inner.BridgeMessage]:
-    actor = partial(bridge, wire=OneWordWire(), heard=heard, links=links, opening=OPENING)
+def _spec(wire: Wire, heard: Heard, links: Links) -> ChildSpec[inner.BridgeMessage]:
+    actor = partial(bridge, wire=wire, heard=heard, links=links, opening=OPENING)
     return ChildSpec("bridge", actor, restart=Restart.TEMPORARY)
 
 
@@ -123,3 +130,30 @@ async def test_agent_that_does_not_read_its_stdin_ends_the_session() -> None:
     assert isinstance(down.exit.error, BaseException)
     with pytest.RaisesGroup(WireBroken, allow_unwrapped=True):
         raise down.exit.error
+
+
+class SlowWire(OneWordWire):
+    """Takes long for the first that it hears."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+
+    def receive(self, data: bytes) -> list[facts.Fact]:
+        self.sizes.append(len(data))
+        began = time.thread_time()
+        while len(self.sizes) == 1 and time.thread_time() - began < 0.02:
+            pass
+        return []
+
+
+async def test_agent_that_takes_long_to_understand_is_heard_in_small_pieces() -> None:
+    wire = SlowWire()
+    with trio.fail_after(LIMIT):
+        async with open_stage() as stage:
+            writer = await stage.play("writer", Ear[inner.Write]())
+            async with open_bridge(stage, writer, wire, [b"x" * 10_000, b"x" * 9_000, b""]):
+                while sum(wire.sizes) < 19_000:  # noqa: ASYNC110 - a wire tells nobody
+                    await trio.sleep(0.01)
+                await stage.rest()
+    assert wire.sizes == [10_000, 4096, 4096, 808]

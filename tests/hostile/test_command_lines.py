@@ -21,6 +21,7 @@ from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.commands import Beginning
 from tests.cli.programs import avatar
 from tests.runtime.home import PATIENCE, Home
+from tests.thorough import for_conformance
 
 RUNS: Final = '--settings={"hooks":{"SessionEnd":[{"hooks":[{"type":"command","command":"id"}]}]}}'
 PLAIN: Final = "nobody-elses-word"
@@ -225,7 +226,7 @@ async def test_c2_a_living_avatar_takes_no_flag_for_a_name(tmp_path: Path, diale
         assert (await aria.health()).pid == before.pid
 
 
-@pytest.mark.parametrize("option", ["--resume", "--model"])
+@pytest.mark.parametrize("option", ["--resume", pytest.param("--model", marks=for_conformance)])
 def test_c2_the_command_line_takes_no_flag_for_a_name(tmp_path: Path, option: str) -> None:
     done = avatar(tmp_path, "chat", "-p", "claude", f"{option}={RUNS}", "hi")
     assert (done.returncode, "must be" in done.stderr) == (2, True)

@@ -16,6 +16,7 @@ from avatar_actors.metrics.endpoint import MOST_SCRAPERS
 from tests.actors.test_tree_endpoint import open_house
 from tests.metrics.http_get import get
 from tests.processes.census import eventually, open_fds
+from tests.thorough import for_conformance
 
 CROWD = 100
 
@@ -52,6 +53,7 @@ async def test_m10_idle_scrapers_take_no_more_descriptors_than_the_limit(metrics
         await eventually(lambda: open_fds() <= before)
 
 
+@for_conformance
 async def test_m10_scrapers_that_stay_idle_make_room_for_others(metrics_url: str) -> None:
     with trio.fail_after(120), crowd(MOST_SCRAPERS, socket.AF_INET, port_of(metrics_url)):
         assert await get(metrics_url)

@@ -27,6 +27,7 @@ from supervisors import ChildSpec, open_supervisor
 from tests.processes.census import PATIENCE, Book, eventually, run_zoo
 from tests.processes.test_host_death import program, said, wardens_left
 from tests.processes.test_sweep import carrier, dead_host
+from tests.thorough import for_conformance
 
 LIVING_IN_SCRATCH = """
 import signal
@@ -149,11 +150,11 @@ async def kill_host_after_stopping(book: Book, stopped: Sequence[str]) -> list[s
     "stopped",
     [
         ("keeper",),
-        ("server",),
-        ("anchor",),
         ("keeper", "server"),
-        ("keeper", "anchor"),
-        ("server", "anchor"),
+        pytest.param(("server",), marks=for_conformance),
+        pytest.param(("anchor",), marks=for_conformance),
+        pytest.param(("keeper", "anchor"), marks=for_conformance),
+        pytest.param(("server", "anchor"), marks=for_conformance),
     ],
 )
 async def test_low4_stopped_processes_of_ours_do_not_outlive_a_killed_host(
@@ -172,6 +173,7 @@ async def test_low4_next_start_wakes_keepers_and_wardens_that_are_all_stopped(bo
         await eventually(lambda: not book.left() and not wardens_left(anchor))
 
 
+@for_conformance
 async def test_low4_graceful_stop_leaves_nobody_when_keeper_and_server_are_stopped(
     book: Book,
 ) -> None:

@@ -14,6 +14,7 @@ from avatar_actors.schema_fit import find, why_not
 from avatar_actors.structured_output import answer_in, fitting
 from avatar_actors.types import JsonObject
 from tests.hostile.lines import END, PATIENCE, line_avatar, orders, text, write
+from tests.thorough import for_conformance
 
 RECURSIVE: JsonObject = {"type": "array", "items": {"$ref": "#"}}
 UNIQUE: JsonObject = {"type": "array", "uniqueItems": True}
@@ -65,7 +66,7 @@ async def test_h6_what_fits_comes_back_as_it_was(
     assert (await answer_in(answer, schema)).data == value
 
 
-@pytest.mark.parametrize("kind", SLOW)
+@pytest.mark.parametrize("kind", ["pattern", pytest.param("unique", marks=for_conformance)])
 async def test_h6_a_check_without_end_fails_the_turn_and_holds_up_nobody(
     tmp_path: Path, kind: str
 ) -> None:
