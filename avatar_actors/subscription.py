@@ -24,8 +24,9 @@ from avatar_actors.events import (
 # holds (64 KiB, some 500 lines), so that a reader keeps up with any agent.
 _BATCH = 1024
 _CAPACITY = 4096
-# What may wait of text and thoughts, in characters, each piece with what an object weighs.
-_MOST_WORDS = 8 * 1024 * 1024
+# What may wait of text and thoughts, in characters, each piece with what an object weighs: as much
+# as the longest answer that is kept by default.
+_MOST_WORDS = 16 * 1024 * 1024
 _PIECE = 64
 _CHUNK = 256 * 1024
 
@@ -35,8 +36,8 @@ class EventStream:
 
     A reader that keeps up sees every event. One that does not gets adjacent pieces of text, and of
     a thought, merged. Only when even that is over `capacity` the oldest other events go; and when
-    8 Mi characters wait, the oldest of these. An EventsLostEvent says how many went. It never holds
-    anybody up.
+    16 Mi characters wait, the oldest of these. An EventsLostEvent says how many went. It never
+    holds anybody up.
     """
 
     def __init__(

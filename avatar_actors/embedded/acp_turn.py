@@ -142,6 +142,8 @@ class AcpTurn(Turn):
 
     def request(self, method: str, params: Record) -> object:
         """A JSON-RPC request; gives the whole reply, with its `result` or its `error`."""
+        if method.startswith("session/"):
+            params = {"sessionId": self.session.id, **params}
         request_id: object = new_uuid() if self._flavour.has_string_ids else self._client.next_id()
         slot = self._client.replies.expect(request_id)
         message: Record = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}

@@ -28,7 +28,6 @@ BUSY = ({"say": "I begin.\n\n"}, {"tool": "Bash", "seconds": 60})
 ONCE = {
     "request": "session/request_permission",
     "params": {
-        "sessionId": "",
         "toolCall": {"toolCallId": "c", "title": "bake", "kind": "execute"},
         "options": [
             {"optionId": "go", "kind": "allow_once", "name": "Yes"},

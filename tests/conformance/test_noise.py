@@ -79,15 +79,16 @@ async def test_eight_mebibytes_in_a_line_are_a_text(dialect: Dialect, tmp_path: 
 
 @for_conformance
 async def test_full_size_just_under_64_mebibytes_pass_and_65_fail_alone(tmp_path: Path) -> None:
-    async with on_stage(dialect_named("acp"), tmp_path) as stage:
-        answer = await stage.play({"say": "a"}, {"line": 63.5}, {"say": "b"})
-        assert (answer.outcome, len(answer.content)) == (
-            Outcome.COMPLETED,
-            int(63.5 * MEBIBYTE) + 2,
-        )
-        answer = await stage.play({"say": "a"}, {"line": 65}, {"say": "b"})
-        assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "ab")
-        assert (await stage.avatar.health()).restarts == 0
+    options = surroundings(dialect_named("acp"), tmp_path)
+    options["max_answer"] = 64 * MEBIBYTE
+    with trio.fail_after(PATIENCE):
+        async with open_avatar("embedded", **options) as avatar:
+            answer = await avatar.chat(script({"say": "a"}, {"line": 63.5}, {"say": "b"}))
+            assert answer.outcome is Outcome.COMPLETED
+            assert len(answer.content) == int(63.5 * MEBIBYTE) + 2
+            answer = await avatar.chat(script({"say": "a"}, {"line": 65}, {"say": "b"}))
+            assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "ab")
+            assert (await avatar.health()).restarts == 0
 
 
 @every_dialect()

@@ -82,7 +82,7 @@ async def test_what_is_not_ascii_arrives_as_it_was_sent(place: Place) -> None:
 async def test_an_agent_waits_for_a_session_that_does_not_listen(place: Place) -> None:
     # Of which the tracker's mailbox may hold 16 MiB, and the sockets on the way some.
     size = 8192 * 6000
-    async with open_wireline(place.port) as line, place.avatar(line.port) as aria:
+    async with open_wireline(place.port) as line, place.avatar(line.port, max_answer=size) as aria:
         async with aria.turn(play({"blocks": 6000})) as turn:
             with freeze(aria._actors.tracker):  # pyright: ignore[reportPrivateUsage]
                 before = -1
