@@ -55,7 +55,7 @@ fuzz: .venv/dev ## any bytes and any text, for SECONDS=600, as SEED=… says; a 
 	@$(RUN) tests.fuzz --seconds "$(SECONDS)" --seed "$(SEED)"
 
 coverage: .venv/dev ## measure branch coverage of supervisors; fails under 98 %
-	@$(RUN) coverage run -m pytest tests/supervisors
+	@$(RUN) coverage run -m pytest tests/supervisors tests/hostile/test_child_border.py
 	@$(RUN) coverage report
 
 mutants: .venv/dev ## can the tests fail? plant 200 faults; MUTANTS="--since main --seed 7" chooses
