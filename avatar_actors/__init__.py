@@ -9,60 +9,42 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing's own costs 15 ms to import
 if TYPE_CHECKING:
     # fmt: off
-    from avatar_actors.engine import AvatarEngine
-    from avatar_actors.engine_options import AnswerDetails, EngineOptions
+    from avatar_actors.avatar.cancelling import Escalation
+    from avatar_actors.avatar.event_stream import EventStream
+    from avatar_actors.avatar.handle import Avatar
+    from avatar_actors.avatar.turn import Turn
+    from avatar_actors.config.config import AvatarConfig, config_schema, find_config
+    from avatar_actors.hosting.engine import AvatarEngine
+    from avatar_actors.hosting.executors import Dispatcher
+    from avatar_actors.hosting.handlers import EventEmitter
+    from avatar_actors.hosting.options import AnswerDetails, EngineOptions
+    from avatar_actors.hosting.streams import HostStream
+    from avatar_actors.model.attachment import Attachment
+    from avatar_actors.model.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin, AgentNotFound, AgentNotReady, AgentRefused, AvatarDown, AvatarError, AvatarStartError, ConfigError, ConnectionLost, ResumeRefused, SettingsError, ToolUnasked, UnknownRequest, Unsupported, Unwatchable, WireBroken
+    from avatar_actors.model.events import ActivityEvent, AvatarEvent, ContextEvent, ContinuityEvent, CostEvent, DiagnosticEvent, EngineStateEvent, ErrorEvent, EventsLostEvent, OrphansReapedEvent, PermissionClosedEvent, PermissionEvent, PlanEvent, QueueEvent, RetryEvent, SessionInfoEvent, StallEvent, StateEvent, SupervisionEvent, TextEvent, ThinkingEvent, ToolEvent, TurnEndedEvent, TurnStartedEvent, UnrecognisedEvent
+    from avatar_actors.model.health import HealthStatus
+    from avatar_actors.model.host_settings import LogSettings, MetricsKind, MetricsSettings, ProviderType, RuntimeOptions
+    from avatar_actors.model.prices import PRICES, PRICES_AS_OF, Price
+    from avatar_actors.model.response import BridgeResponse
+    from avatar_actors.model.settings import AvatarOptions, AvatarSettings, Budget, PermissionMode, PromptOptions, RateLimit, Restarts, Retry, Timeouts, WhileBusy
+    from avatar_actors.model.tool_policy import ToolPolicy
+    from avatar_actors.model.values import ActivityStatus, BridgeState, CancelResult, Choice, Continuity, CostSource, EngineState, Level, McpServer, Message, Outcome, PermissionBasis, PermissionOption, Permit, PlanEntry, ProviderCapabilities, StallVerdict, StoredMessage, StoredSession, ThinkingPhase, ToolCall, ToolStatus, Usage
+    from avatar_actors.observe.metrics.offer import MetricsOffer
+    from avatar_actors.observe.tree.client import ObservableProgram, observable_programs, watch_tree
+    from avatar_actors.observe.tree.snapshot import TreeChange, TreeHappening, TreePart, TreeSnapshot
+    from avatar_actors.providers.lookup import AgentFound, find_agent, see_agent
+    from avatar_actors.providers.readiness import ready_agents
+    from avatar_actors.providers.stores.listing import SessionListing, SessionSearch
+    from avatar_actors.providers.stores.queries import list_sessions, read_session
+    from avatar_actors.providers.stores.transcript import SessionTranscript
+    from avatar_actors.runtime.runtime import Runtime, open_avatar, open_runtime
     from avatar_actors.hosting.chat_handle import ChatHandle
-    from avatar_actors.hosting.delivery import Dispatcher
-    from avatar_actors.hosting.emitter import EventEmitter
-    from avatar_actors.hosting.host_stream import HostStream
     from avatar_actors.hosting.runtime_thread import RuntimeThread
     from avatar_actors.hosting.signals import stop_on_signals
-    from avatar_actors.runtime import Runtime, open_avatar, open_runtime
-    from avatar_actors.handle import Avatar
-    from avatar_actors.cancelling import Escalation
-    from avatar_actors.turn import Turn
-    from avatar_actors.subscription import EventStream
-    from avatar_actors.settings import AvatarOptions, AvatarSettings, Budget, PermissionMode
-    from avatar_actors.settings import PromptOptions, RateLimit, Restarts, Retry, Timeouts
-    from avatar_actors.settings import WhileBusy
-    from avatar_actors.host_settings import LogSettings, MetricsKind, MetricsSettings
-    from avatar_actors.host_settings import ProviderType, RuntimeOptions
-    from avatar_actors.tool_policy import ToolPolicy
-    from avatar_actors.attachment import Attachment
-    from avatar_actors.prices import PRICES, PRICES_AS_OF, Price
-    from avatar_actors.response import BridgeResponse
-    from avatar_actors.types import ActivityStatus, BridgeState, CancelResult, Choice, Continuity
-    from avatar_actors.types import CostSource, EngineState, Level, McpServer
-    from avatar_actors.types import Message, Outcome, PermissionBasis, PermissionOption
-    from avatar_actors.types import Permit, PlanEntry
-    from avatar_actors.types import ProviderCapabilities, StallVerdict, StoredMessage
-    from avatar_actors.types import StoredSession, ThinkingPhase, ToolCall, ToolStatus, Usage
-    from avatar_actors.health import HealthStatus
-    from avatar_actors.events import ActivityEvent, AvatarEvent, ContextEvent, ContinuityEvent
-    from avatar_actors.events import CostEvent, DiagnosticEvent, EngineStateEvent, ErrorEvent
-    from avatar_actors.events import EventsLostEvent, OrphansReapedEvent, PermissionClosedEvent
-    from avatar_actors.events import PermissionEvent, PlanEvent, QueueEvent, RetryEvent
-    from avatar_actors.events import SessionInfoEvent, StallEvent, StateEvent, SupervisionEvent
-    from avatar_actors.events import TextEvent, ThinkingEvent, ToolEvent, TurnEndedEvent
-    from avatar_actors.events import TurnStartedEvent, UnrecognisedEvent
-    from avatar_actors.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin
-    from avatar_actors.errors import AgentNotFound, AgentNotReady, AgentRefused, AvatarDown
-    from avatar_actors.errors import AvatarError, AvatarStartError, ConfigError, ConnectionLost
-    from avatar_actors.errors import ResumeRefused, SettingsError, ToolUnasked, UnknownRequest
-    from avatar_actors.errors import Unsupported, Unwatchable, WireBroken
     from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
     from avatar_actors.providers.provider import SignedIn, SignIn
     from avatar_actors.providers.acp import acp_provider
     from avatar_actors.providers.registry import provider_named
-    from avatar_actors.config import AvatarConfig, config_schema, find_config
-    from avatar_actors.metrics.offer import MetricsOffer
-    from avatar_actors.sessions.listing import SessionListing, SessionSearch
-    from avatar_actors.sessions.transcript import SessionTranscript
-    from avatar_actors.stored_sessions import list_sessions, read_session
-    from avatar_actors.agent_lookup import AgentFound, find_agent, see_agent
-    from avatar_actors.tree_snapshot import TreeChange, TreeHappening, TreePart, TreeSnapshot
-    from avatar_actors.watching import ObservableProgram, observable_programs, watch_tree
-    from avatar_actors.readiness import ready_agents
     from avatar_actors.wire.commands import Beginning
     # fmt: on
 
@@ -70,13 +52,13 @@ __version__ = "0.3.0"
 
 # Where the names are; those that cost little to import come first.
 _ROOMS = (
-    "types", "errors", "events", "health", "attachment", "prices", "response", "tool_policy",
-    "settings", "host_settings", "subscription", "tree_snapshot", "watching", "runtime", "handle",
-    "turn", "engine", "engine_options", "hosting.chat_handle", "hosting.delivery",
-    "hosting.emitter", "hosting.host_stream", "hosting.runtime_thread", "hosting.signals",
-    "cancelling", "providers.provider", "providers.acp", "providers.registry", "config",
-    "metrics.offer", "sessions.listing", "sessions.transcript", "stored_sessions", "agent_lookup",
-    "readiness", "wire.commands",
+    "model.values", "model.errors", "model.events", "model.health", "model.attachment", "model.prices", "model.response", "model.tool_policy",
+    "model.settings", "model.host_settings", "avatar.event_stream", "observe.tree.snapshot", "observe.tree.client", "runtime.runtime", "avatar.handle",
+    "avatar.turn", "hosting.engine", "hosting.options", "hosting.chat_handle", "hosting.executors",
+    "hosting.handlers", "hosting.streams", "hosting.runtime_thread", "hosting.signals",
+    "avatar.cancelling", "providers.provider", "providers.acp", "providers.registry", "config.config",
+    "observe.metrics.offer", "providers.stores.listing", "providers.stores.transcript", "providers.stores.queries", "providers.lookup",
+    "providers.readiness", "wire.commands",
 )  # fmt: skip
 
 # fmt: off

@@ -12,7 +12,7 @@ from pathlib import Path
 import trio
 
 from avatar_actors import AvatarEngine, RuntimeThread
-from avatar_actors.warden.process_tree import descendants
+from avatar_actors.programs.warden.process_tree import descendants
 from bench.agents.embedded import environment, home, script
 from bench.agents.host_memory import own_bytes
 from bench.agents.program import Say

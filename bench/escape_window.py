@@ -19,7 +19,7 @@ from pathlib import Path
 import trio
 
 from avatar_actors.processes import Launch, WardenProcess, sweep_dead_hosts
-from avatar_actors.warden.process_tree import read_stat, signal_process
+from avatar_actors.programs.warden.process_tree import read_stat, signal_process
 
 DELAYS_MS = (0, 1, 2, 5, 10, 20, 50, 100, 150, 200, 250, 300, 500)
 TICKS = os.sysconf("SC_CLK_TCK")

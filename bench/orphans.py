@@ -22,7 +22,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TypeAlias
 
-from avatar_actors.warden.process_tree import all_pids, read_stat, signal_process
+from avatar_actors.programs.warden.process_tree import all_pids, read_stat, signal_process
 
 ROOT = Path(__file__).resolve().parents[1]
 NOBODY = 65534

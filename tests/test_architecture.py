@@ -29,12 +29,16 @@ TREES = (*PACKAGES, "tests", "bench", "examples")
 # must not know each other does not list itself. Tests may import everything.
 PUBLIC = ("supervisors", "supervisors.testing", "avatar_actors")
 VALUES = (
-    "avatar_actors.attachment", "avatar_actors.events", "avatar_actors.types",
-    "avatar_actors.errors", "avatar_actors.redaction", "avatar_actors.nearest",
-    "avatar_actors.command_line", "avatar_actors.identifiers", "msgspec.*",
+    "avatar_actors.model.attachment", "avatar_actors.model.events", "avatar_actors.model.values",
+    "avatar_actors.model.errors", "avatar_actors.model.redaction", "avatar_actors.model.nearest",
+    "avatar_actors.model.command_line", "avatar_actors.model.identifiers", "msgspec.*",
 )  # fmt: skip
 WIRE = ("avatar_actors", *VALUES, "avatar_actors.wire.*")
-SETTINGS = ("avatar_actors.settings", "avatar_actors.tool_policy", "avatar_actors.prices")
+SETTINGS = (
+    "avatar_actors.model.settings",
+    "avatar_actors.model.tool_policy",
+    "avatar_actors.model.prices",
+)
 # Pure parts that actors are made of, and what they say to each other.
 PARTS = (
     "activity", "connection", "conversation", "feed", "health", "history", "ledger",
@@ -45,26 +49,30 @@ PARTS = (
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),
     "avatar_actors": ("avatar_actors.*", "supervisors", "trio.*", "msgspec.*"),
-    "avatar_actors.events": VALUES,
-    "avatar_actors.types": VALUES,
-    "avatar_actors.errors": (),
-    "avatar_actors.nearest": (),
-    "avatar_actors.command_line": ("avatar_actors.errors",),
-    "avatar_actors.identifiers": ("avatar_actors.errors",),
-    "avatar_actors.attachment": VALUES,
-    "avatar_actors.prices": VALUES,
-    "avatar_actors.settings": (*VALUES, "avatar_actors.tool_policy", "avatar_actors.prices"),
-    # The two places that know JSON Schema. The second is also a program, so it knows nothing else.
-    "avatar_actors.structured_output": (
+    "avatar_actors.model.events": VALUES,
+    "avatar_actors.model.values": VALUES,
+    "avatar_actors.model.errors": (),
+    "avatar_actors.model.nearest": (),
+    "avatar_actors.model.command_line": ("avatar_actors.model.errors",),
+    "avatar_actors.model.identifiers": ("avatar_actors.model.errors",),
+    "avatar_actors.model.attachment": VALUES,
+    "avatar_actors.model.prices": VALUES,
+    "avatar_actors.model.settings": (
         *VALUES,
-        "avatar_actors.schema_fit",
+        "avatar_actors.model.tool_policy",
+        "avatar_actors.model.prices",
+    ),
+    # The two places that know JSON Schema. The second is also a program, so it knows nothing else.
+    "avatar_actors.avatar.structured_output": (
+        *VALUES,
+        "avatar_actors.programs.schema_check",
         "avatar_actors.wire.json_values",
         "jsonschema.*",
         "trio.*",
     ),
-    "avatar_actors.schema_fit": ("jsonschema.*", "referencing.*"),
-    "avatar_actors.tool_input": VALUES,
-    "avatar_actors.tool_policy": (*VALUES, "avatar_actors.tool_input"),
+    "avatar_actors.programs.schema_check": ("jsonschema.*", "referencing.*"),
+    "avatar_actors.model.tool_input": VALUES,
+    "avatar_actors.model.tool_policy": (*VALUES, "avatar_actors.model.tool_input"),
     "avatar_actors.wire": WIRE,
     "avatar_actors.providers": (
         *WIRE,
@@ -86,14 +94,14 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.processes": (
         "avatar_actors",
         "avatar_actors.processes.*",
-        "avatar_actors.warden.*",
+        "avatar_actors.programs.warden.*",
         "msgspec.*",
         "trio.*",
     ),
-    "avatar_actors.configuration": ("avatar_actors.*", "msgspec.*", "yaml.*"),
+    "avatar_actors.config": ("avatar_actors.*", "msgspec.*", "yaml.*"),
     "avatar_actors.sessions": (*WIRE, *SETTINGS, "avatar_actors.sessions.*"),
     # What is asyncio's and what others collect stays behind these doors.
-    "avatar_actors.asyncio_loop": ("trio_asyncio.*",),
+    "avatar_actors.session.remote.asyncio_loop": ("trio_asyncio.*",),
     "avatar_actors.hosting": (
         "avatar_actors.*",
         "supervisors",
@@ -101,7 +109,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "sniffio.*",
         "msgspec.*",
     ),
-    "avatar_actors.metrics": (
+    "avatar_actors.observe.metrics": (
         "avatar_actors.*",
         "supervisors",
         "trio.*",
@@ -109,7 +117,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "prometheus_client.*",
         "opentelemetry.*",
     ),
-    "avatar_actors.remote": (
+    "avatar_actors.session.remote": (
         "avatar_actors.*",
         "supervisors",
         "trio.*",
@@ -124,7 +132,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "avatar_actors.chaos.*",
         *PUBLIC,
         "avatar_actors.providers.registry",
-        "avatar_actors.warden.process_tree",
+        "avatar_actors.programs.warden.process_tree",
         "avatar_actors.wire.commands",
         "avatar_actors.wire.facts",
         "avatar_actors.wire.wire",
@@ -144,9 +152,9 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "prompt_toolkit.*",
     ),
     # Programs of their own, on the standard library alone.
-    "avatar_actors.warden": ("avatar_actors.warden.*",),
-    "avatar_actors.embedded": ("avatar_actors", "avatar_actors.embedded.*"),
-    "avatar_actors.shims": ("avatar_actors.shims.*",),
+    "avatar_actors.programs.warden": ("avatar_actors.programs.warden.*",),
+    "avatar_actors.programs.embedded": ("avatar_actors", "avatar_actors.programs.embedded.*"),
+    "avatar_actors.programs.gemini_shim": ("avatar_actors.programs.gemini_shim.*",),
     "examples": ("examples.*", *PUBLIC, "trio.*"),
     "examples.asyncio_server": ("examples.*", *PUBLIC, "starlette.*"),
     "examples.loopback_server": (*PUBLIC, "hypercorn.*"),
@@ -162,7 +170,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "bench.*",
         *PUBLIC,
         "avatar_actors.processes",
-        "avatar_actors.warden.process_tree",
+        "avatar_actors.programs.warden.process_tree",
         "trio.*",
         "pykka.*",
         "msgspec.*",

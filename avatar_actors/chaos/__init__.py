@@ -1,20 +1,20 @@
 """Chaos on purpose: faults by a seed over many avatars under load, judged by an oracle."""
 
 from avatar_actors.chaos.cast import Cast, plan_of
-from avatar_actors.chaos.kinds import KINDS, FaultKind
-from avatar_actors.chaos.page import html_page
+from avatar_actors.chaos.faults.kinds import KINDS, FaultKind
+from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, digest
 from avatar_actors.chaos.progress import Progress
-from avatar_actors.chaos.report import (
+from avatar_actors.chaos.report.page import html_page
+from avatar_actors.chaos.report.report import (
     ChaosOptions,
     ChaosReport,
     Promise,
     report_from_json,
     report_to_json,
 )
-from avatar_actors.chaos.running import run_chaos
-from avatar_actors.chaos.schedule import FaultOrder, PlannedFault, digest
-from avatar_actors.chaos.summary import text_summary
-from avatar_actors.chaos.wording import duration, share, verdict
+from avatar_actors.chaos.report.summary import text_summary
+from avatar_actors.chaos.report.wording import duration, share, verdict
+from avatar_actors.chaos.run import run_chaos
 
 __all__ = [
     "Cast",

@@ -8,12 +8,12 @@ from typing import IO
 import msgspec
 import trio
 
+from avatar_actors.chaos.faults.injector import inject
+from avatar_actors.chaos.faults.kinds import FaultKind
+from avatar_actors.chaos.faults.schedule import PlannedFault, Slice
 from avatar_actors.chaos.fire_clock import FireClock
-from avatar_actors.chaos.injecting import inject
-from avatar_actors.chaos.kinds import FaultKind
-from avatar_actors.chaos.schedule import PlannedFault, Slice
-from avatar_actors.chaos.stage import Stage
-from avatar_actors.chaos.survey import Alone, Survey
+from avatar_actors.chaos.oracle.leak_check import Alone, Survey
+from avatar_actors.chaos.slot import Stage
 
 
 class Campaign:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from avatar_actors import AvatarOptions, Provider, SettingsError
-from avatar_actors.chaos.kinds import FaultKind, Needs, possible
-from avatar_actors.chaos.report import ChaosOptions
-from avatar_actors.chaos.schedule import PlannedFault, ScheduleWish, schedule
+from avatar_actors.chaos.faults.kinds import FaultKind, Needs, possible
+from avatar_actors.chaos.faults.schedule import PlannedFault, ScheduleWish, schedule
+from avatar_actors.chaos.report.report import ChaosOptions
 from avatar_actors.providers.registry import provider_named
 
 SCRIPTED = "embedded"

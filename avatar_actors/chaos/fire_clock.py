@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import trio
 
-from avatar_actors.chaos.samples import Effort, effort
+from avatar_actors.chaos.report.samples import Effort, effort
 
 
 class FireClock:

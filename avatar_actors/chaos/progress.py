@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from avatar_actors.chaos.tally import Prompts
+from avatar_actors.chaos.counters import Prompts
 
 
 class Progress(Struct, frozen=True, kw_only=True):

@@ -26,8 +26,8 @@ from avatar_actors.chaos import (
     run_chaos,
     text_summary,
 )
-from avatar_actors.cli.casting import cast
-from avatar_actors.cli.exit_code import ExitCode, Failure, failure_of
+from avatar_actors.cli.agent_choice import cast
+from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_of
 from avatar_actors.cli.options import Wanted
 
 QUICK: Final = ChaosOptions(avatars=8, seconds=20.0, every=0.4)

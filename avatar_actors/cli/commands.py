@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from avatar_actors import AvatarError
-from avatar_actors.cli.exit_code import ExitCode, Failure, failure_of, nobody_reads
-from avatar_actors.cli.printing import say_aside
+from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_of, nobody_reads
+from avatar_actors.cli.terminal.printing import say_aside
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -29,13 +29,13 @@ class Entry(NamedTuple):
 
 
 COMMANDS: Final = {
-    "chat": Entry("chat:chat", "Send one prompt and show the answer."),
+    "chat": Entry("chat.command:chat", "Send one prompt and show the answer."),
     "repl": Entry("repl:repl", "Talk with an avatar."),
     "providers": Entry("providers:providers", "List the agents that can be used."),
     "health": Entry("health:health", "See whether an avatar can start, and what is installed."),
-    "session": Entry("session:session", "List, show, resume and fork stored sessions."),
-    "config": Entry("config_command:config", "Check, show and describe the configuration."),
-    "tree": Entry("tree:tree", "Watch the supervision tree of a run."),
+    "session": Entry("sessions:session", "List, show, resume and fork stored sessions."),
+    "config": Entry("config:config", "Check, show and describe the configuration."),
+    "tree": Entry("tree.command:tree", "Watch the supervision tree of a run."),
     "completion": Entry("completion:completion", "Print what makes a shell complete `avatar`."),
     "chaos": Entry("chaos:chaos", "Make faults on purpose, and see whether promises are kept."),
     "version": Entry("version:version", "Show the versions of what is running here."),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.terminal.text import plain
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from avatar_actors.cli.exit_code import Failure
+from avatar_actors.cli.exit_codes import Failure
 
 
 @click.command()

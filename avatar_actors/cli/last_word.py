@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from avatar_actors import Outcome, TurnEndedEvent
-from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.terminal.text import plain
 
 _LONGEST: Final = 500
 ADVICE: Final = {

@@ -16,8 +16,8 @@ from avatar_actors import (
     list_sessions,
     provider_named,
 )
-from avatar_actors.cli.exit_code import ExitCode, Failure
-from avatar_actors.cli.moments import moment_of
+from avatar_actors.cli.exit_codes import ExitCode, Failure
+from avatar_actors.cli.terminal.formatting import moment_of
 
 # Of each store; more are neither listed nor found by their ids.
 MOST: Final = 1000

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from avatar_actors.errors import AvatarDown
+from avatar_actors.model.errors import AvatarDown
 
 _forks = 0
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
-from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.hosting.forking import after_fork
 from avatar_actors.hosting.runtime_thread import RuntimeThread
+from avatar_actors.model.host_settings import RuntimeOptions
 
 
 class Landlord(Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from avatar_actors.hosting.bell import Bell
-from avatar_actors.hosting.delivery import Delivery
+from avatar_actors.hosting.executors import Delivery
 from supervisors import Address, ChildSpec, Inbox, SafeLogger, open_supervisor
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ async def asyncio_loop(inbox: Inbox[Delivery]) -> None:
     # Only who has such handlers pays for these.
     import asyncio  # noqa: PLC0415
 
-    from avatar_actors.asyncio_loop import in_asyncio, open_asyncio_loop  # noqa: PLC0415
+    from avatar_actors.session.remote.asyncio_loop import in_asyncio, open_asyncio_loop  # noqa: PLC0415
 
     async with open_asyncio_loop(log.error), trio.open_nursery() as nursery:
         inbox.ready()

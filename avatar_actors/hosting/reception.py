@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from avatar_actors.events import AvatarEvent
-from avatar_actors.handle import Avatar
-from avatar_actors.hosting.errand import Errand
+from avatar_actors.avatar.handle import Avatar
+from avatar_actors.hosting.engine_avatar import Tenancy
 from avatar_actors.hosting.hatch import Hatch
-from avatar_actors.hosting.host_stream import HostStream
+from avatar_actors.hosting.portal import Errand
 from avatar_actors.hosting.room import Room, Wish
 from avatar_actors.hosting.runtime_thread import Inside
-from avatar_actors.hosting.tenancy import Tenancy
-from avatar_actors.response import BridgeResponse
-from avatar_actors.settings import PromptOptions
+from avatar_actors.hosting.streams import HostStream
+from avatar_actors.model.events import AvatarEvent
+from avatar_actors.model.response import BridgeResponse
+from avatar_actors.model.settings import PromptOptions
 
 T = TypeVar("T")
 R = TypeVar("R")

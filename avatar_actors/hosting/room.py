@@ -9,18 +9,18 @@ from typing import TypeVar
 import trio
 from msgspec import Struct
 
-from avatar_actors.errors import AvatarDown
-from avatar_actors.events import AvatarEvent, TextEvent
-from avatar_actors.handle import Avatar
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.avatar.handle import Avatar
 from avatar_actors.hosting.bell import Bell
-from avatar_actors.hosting.emitter import EventEmitter
+from avatar_actors.hosting.handlers import EventEmitter
 from avatar_actors.hosting.hatch import Hatch
 from avatar_actors.hosting.runtime_thread import Inside
+from avatar_actors.model.errors import AvatarDown
+from avatar_actors.model.events import AvatarEvent, TextEvent
+from avatar_actors.model.response import BridgeResponse
+from avatar_actors.model.settings import AvatarOptions, PromptOptions
+from avatar_actors.model.values import Message
 from avatar_actors.providers.provider import Provider
-from avatar_actors.response import BridgeResponse
-from avatar_actors.settings import AvatarOptions, PromptOptions
-from avatar_actors.subscription import EventStream
-from avatar_actors.types import Message
 
 T = TypeVar("T")
 

@@ -12,12 +12,12 @@ from typing import Any, TypeVar, Unpack
 import trio
 from msgspec import Struct
 
-from avatar_actors.errors import AvatarDown
-from avatar_actors.host_settings import RuntimeOptions
 from avatar_actors.hosting.bell import LOOP_IS_GONE, Bell
-from avatar_actors.hosting.errand import Errand
 from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent, refuse_a_parents
-from avatar_actors.runtime import Runtime, open_runtime
+from avatar_actors.hosting.portal import Errand
+from avatar_actors.model.errors import AvatarDown
+from avatar_actors.model.host_settings import RuntimeOptions
+from avatar_actors.runtime.runtime import Runtime, open_runtime
 from supervisors import TreeNode
 
 T = TypeVar("T")

@@ -14,9 +14,9 @@ from typing import Final, Protocol
 
 import trio
 
-from avatar_actors.errors import SettingsError
 from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.forking import after_fork
+from avatar_actors.model.errors import SettingsError
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 # A program that was killed by signal n exits with this and n, as a shell would say it.

@@ -9,10 +9,9 @@ from avatar_actors.processes.errors import (
     WardenLost,
     WardenNotStarted,
 )
-from avatar_actors.processes.launch import Ending, Launch, Proof, Vitals, exit_words
 from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
-from avatar_actors.processes.scratch import open_scratch, remove_tree, sweep_scratch
+from avatar_actors.processes.private_root import open_scratch, remove_tree, sweep_scratch
 from avatar_actors.processes.sweep import sweep_dead_hosts
 from avatar_actors.processes.tree_socket import (
     TreeSocket,
@@ -21,6 +20,7 @@ from avatar_actors.processes.tree_socket import (
     sweep_short_place,
     tree_sockets,
 )
+from avatar_actors.processes.types import Ending, Launch, Proof, Vitals, exit_words
 from avatar_actors.processes.warden_process import WardenProcess
 
 __all__ = [

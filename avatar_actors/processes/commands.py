@@ -4,7 +4,7 @@ import contextlib
 import signal
 from pathlib import Path
 
-from avatar_actors.warden.process_tree import descendants, signal_below, signal_process
+from avatar_actors.programs.warden.process_tree import descendants, signal_below, signal_process
 
 # A shorter command may stand in others by chance.
 _TELLING = 12

@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 from typing import NamedTuple
 
-from avatar_actors.warden.process_tree import read_stat
+from avatar_actors.programs.warden.process_tree import read_stat
 
 # What a kernel can have written there. Anybody may write names like these: `²` is a digit to
 # Python and no number to `int`, which refuses thousands of digits too.

@@ -4,7 +4,7 @@ import os
 
 
 class KeeperReport:
-    """Collects the lines of `avatar_actors.warden.keeper`; what it does not know, it ignores."""
+    """Collects the lines of `avatar_actors.programs.warden.keeper`; what it does not know, it ignores."""
 
     def __init__(self) -> None:
         self.agent: int | None = None

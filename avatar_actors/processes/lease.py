@@ -13,14 +13,19 @@ from avatar_actors.processes.berth import Berth
 from avatar_actors.processes.errors import LeaseLost
 from avatar_actors.processes.identity import is_dead_process, new_cookie, process_identity
 from avatar_actors.processes.keeper_report import KeeperReport
-from avatar_actors.processes.launch import Ending, Launch, Proof, Vitals
 from avatar_actors.processes.line_socket import LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
 from avatar_actors.processes.sweep import kill_listed, reap, sweep_lease
-from avatar_actors.warden import LEASE_COOKIE
-from avatar_actors.warden.order import Order, encode, pack_order
-from avatar_actors.warden.process_tree import descendants, kill_below, read_stat, signal_process
+from avatar_actors.processes.types import Ending, Launch, Proof, Vitals
+from avatar_actors.programs.warden import LEASE_COOKIE
+from avatar_actors.programs.warden.order import Order, encode, pack_order
+from avatar_actors.programs.warden.process_tree import (
+    descendants,
+    kill_below,
+    read_stat,
+    signal_process,
+)
 
 # A keeper that is stopped or hangs gets so many seconds beyond the grace, then it is killed; its
 # tree falls to the warden, which gets as many.

@@ -18,8 +18,8 @@ from avatar_actors.processes.identity import (
     parse_identity,
     process_identity,
 )
-from avatar_actors.warden import LEASE_COOKIE, WARDEN_COOKIE
-from avatar_actors.warden.process_tree import all_pids, descendants, signal_process
+from avatar_actors.programs.warden import LEASE_COOKIE, WARDEN_COOKIE
+from avatar_actors.programs.warden.process_tree import all_pids, descendants, signal_process
 
 Pids: TypeAlias = Callable[[], Iterable[int]]
 

@@ -16,7 +16,7 @@ import trio
 
 from avatar_actors.processes.errors import ScratchRefused
 from avatar_actors.processes.identity import parse_identity
-from avatar_actors.processes.scratch import open_scratch, scratch_parents, sweep_scratch
+from avatar_actors.processes.private_root import open_scratch, scratch_parents, sweep_scratch
 
 SOCKET = "tree"
 # The shortest limit of a kernel, macOS's 104, without the zero at the end.

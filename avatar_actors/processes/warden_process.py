@@ -19,8 +19,8 @@ from avatar_actors.processes.identity import host_identity
 from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.line_socket import LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
-from avatar_actors.warden import LEASE_COOKIE, WARDEN_COOKIE
-from avatar_actors.warden.process_tree import read_stat, signal_process
+from avatar_actors.programs.warden import LEASE_COOKIE, WARDEN_COOKIE
+from avatar_actors.programs.warden.process_tree import read_stat, signal_process
 
 # Some 60 ms on a quiet machine.
 START_SECONDS = 30.0
@@ -30,7 +30,7 @@ LEAVE_SECONDS = 5.0
 ROOT = str(Path(avatar_actors.__file__).resolve().parent.parent)
 PROGRAM = (
     "import sys; sys.path.insert(0, {root!r}); "
-    "from avatar_actors.warden.program import main; main()"
+    "from avatar_actors.programs.warden.program import main; main()"
 )
 SHORTAGES = (errno.EMFILE, errno.ENFILE)
 KEPT_ENVIRONMENT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH", LEASE_COOKIE)

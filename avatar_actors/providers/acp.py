@@ -6,15 +6,15 @@ from typing import Final
 
 import msgspec
 
-from avatar_actors.command_line import command_line
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.command_line import command_line
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.providers.acp_address import REMOTE_OPTIONS, refuse_remote_options, remote_at
 from avatar_actors.providers.acp_permissions import permission_variables, with_permissions
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
-from avatar_actors.settings import AvatarSettings
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered
+from avatar_actors.wire.acp.wire import AcpWire
 
 # `files`: who reads and writes text files, the agent itself or the host in its name, which keeps
 # to the working directory. `auth_method`: tried once when the agent wants authentication.

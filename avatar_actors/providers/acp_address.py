@@ -6,10 +6,10 @@ from pathlib import PurePosixPath
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.providers.options import choice, number
 from avatar_actors.providers.provider import Remote
-from avatar_actors.settings import AvatarSettings
 
 # `cwd`: the working directory on the agent's machine. `dead_after`: seconds of silence until the
 # connection counts as lost. `insecure`: whether headers may travel in clear text.

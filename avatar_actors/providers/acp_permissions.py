@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
-from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import PermissionBasis
-from avatar_actors.wire.acp_profile import AcpProfile, HeldBy
+from avatar_actors.model.settings import AvatarSettings, PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import PermissionBasis
+from avatar_actors.wire.acp.profile import AcpProfile, HeldBy
 
 # Those whose mode `default` asks; the gatekeeper says no in SAFE. Their `plan` is no safer: in that
 # of claude-agent-acp 0.49.0 commands that write ran unasked. qwen 0.24.4 and claude-agent-acp

@@ -7,15 +7,15 @@ from typing import Final
 
 import msgspec
 
-from avatar_actors.command_line import Flag, command_line
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.command_line import Flag, command_line
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.model.values import PermissionBasis
 from avatar_actors.providers.claude_mcp import mcp_config
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import claude_sign_in
-from avatar_actors.sessions.claude import claude_store, claude_transcript
-from avatar_actors.settings import AvatarSettings
-from avatar_actors.types import PermissionBasis
-from avatar_actors.wire.claude import ClaudeWire
+from avatar_actors.providers.stores.claude import claude_store, claude_transcript
+from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import Beginning
 
 # --verbose: stream-json output is refused without it. --setting-sources "" and --strict-mcp-config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from avatar_actors.types import JsonObject, McpServer
+from avatar_actors.model.values import JsonObject, McpServer
 
 
 def mcp_config(servers: tuple[McpServer, ...]) -> str:

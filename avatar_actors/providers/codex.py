@@ -6,19 +6,19 @@ from typing import Final
 
 import msgspec
 
-from avatar_actors.command_line import Flag, command_line
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.command_line import Flag, command_line
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings, PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import PermissionBasis
 from avatar_actors.providers.codex_config import codex_config
 from avatar_actors.providers.codex_login import auth_method, needs_own_home
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import codex_sign_in
-from avatar_actors.sessions.codex import codex_store, codex_transcript
-from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import PermissionBasis
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile, SystemPromptBy
+from avatar_actors.providers.stores.codex import codex_store, codex_transcript
+from avatar_actors.wire.acp.profile import AcpProfile, SystemPromptBy
+from avatar_actors.wire.acp.wire import AcpWire
 
 OPTIONS: Final = ("adapter", "approval_mode", "auth", "project_docs", "sandbox_mode")
 ADAPTERS: Final = ("acp", "zed")

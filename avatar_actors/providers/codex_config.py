@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.model.values import JsonObject
 from avatar_actors.providers.options import choice
-from avatar_actors.settings import AvatarSettings
-from avatar_actors.types import JsonObject
 
 SANDBOX_MODES: Final = ("read-only", "workspace-write", "danger-full-access")
 APPROVAL_MODES: Final = ("untrusted", "on-request", "on-failure", "never")

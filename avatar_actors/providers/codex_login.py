@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from avatar_actors.settings import AvatarSettings
+from avatar_actors.model.settings import AvatarSettings
 
 # The adapter, the environment variable that holds a key, and the method that uses it.
 KEY_METHODS: Final = {

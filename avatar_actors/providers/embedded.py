@@ -13,7 +13,9 @@ from typing import Final
 
 import msgspec
 
-from avatar_actors.command_line import Flag, command_line
+from avatar_actors.model.command_line import Flag, command_line
+from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.model.values import PermissionBasis
 from avatar_actors.providers.claude import claude_provider
 from avatar_actors.providers.codex import codex_profile
 from avatar_actors.providers.gemini import gemini_profile
@@ -21,17 +23,15 @@ from avatar_actors.providers.gemini_headless import gemini_headless_provider
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import needs_no_sign_in
-from avatar_actors.sessions.embedded import embedded_store, embedded_transcript
-from avatar_actors.settings import AvatarSettings
-from avatar_actors.types import PermissionBasis
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.providers.stores.embedded import embedded_store, embedded_transcript
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.wire import Wire
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PROGRAM: Final = (
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-    "from avatar_actors.embedded.program import main; main()"
+    "from avatar_actors.programs.embedded.program import main; main()"
 )
 OPTIONS: Final = ("dialect", "files", "flavour", "scripts")
 DIALECTS: Final = ("acp", "claude", "gemini")

@@ -11,17 +11,17 @@ from typing import Final
 
 import msgspec
 
-from avatar_actors.command_line import Flag, command_line
+from avatar_actors.model.command_line import Flag, command_line
+from avatar_actors.model.settings import AvatarSettings, PermissionMode
+from avatar_actors.model.values import PermissionBasis
 from avatar_actors.providers.gemini_generation import GENERATION, generation_settings
 from avatar_actors.providers.gemini_trust import trusts_workspace
 from avatar_actors.providers.options import check_options, choice
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.providers.sign_in import gemini_sign_in
-from avatar_actors.sessions.gemini import gemini_store, gemini_transcript
-from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.types import PermissionBasis
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.providers.stores.gemini import gemini_store, gemini_transcript
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.wire import Wire
 
 OPTIONS: Final = ("acp_flag", "auth_method", "files", "headless", "trust_workspace", *GENERATION)

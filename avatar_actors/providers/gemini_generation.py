@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.model.values import JsonObject
 from avatar_actors.providers.options import choice, number
-from avatar_actors.settings import AvatarSettings
-from avatar_actors.types import JsonObject
 
 GENERATION: Final = (
     "include_thoughts", "max_output_tokens", "temperature", "thinking_budget", "thinking_level",

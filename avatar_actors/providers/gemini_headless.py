@@ -6,18 +6,18 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from avatar_actors.command_line import Flag, command_line
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.command_line import Flag, command_line
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings, PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import PermissionBasis
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
-from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import PermissionBasis
-from avatar_actors.wire.gemini import GeminiHeadlessWire
+from avatar_actors.wire.gemini.wire import GeminiHeadlessWire
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SHIM: Final = (
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-    "from avatar_actors.shims.gemini_headless import main; main()"
+    "from avatar_actors.programs.gemini_shim.program import main; main()"
 )
 # Nobody can be asked in this mode: without --yolo the tools that need approval are not there at
 # all, and with it they are only in a trusted folder (0.61.0).

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.providers.options import choice
-from avatar_actors.settings import AvatarSettings
 
 # 0.61.0 refuses these in a folder that is not trusted.
 PRIVILEGED_MODES: Final = frozenset({"autoEdit", "yolo"})

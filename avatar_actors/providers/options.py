@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from avatar_actors.errors import SettingsError
-from avatar_actors.settings import AvatarSettings
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings
 
 
 def check_options(provider: str, settings: AvatarSettings, known: Iterable[str]) -> None:

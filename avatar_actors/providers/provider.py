@@ -9,11 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from avatar_actors.command_line import check_environment, check_text, check_word
-from avatar_actors.redaction import repr_without
-from avatar_actors.sessions.listing import Store
-from avatar_actors.sessions.transcript import Transcript
-from avatar_actors.settings import AvatarSettings, Restarts
+from avatar_actors.model.command_line import check_environment, check_text, check_word
+from avatar_actors.model.redaction import repr_without
+from avatar_actors.model.settings import AvatarSettings, Restarts
+from avatar_actors.providers.stores.listing import Store
+from avatar_actors.providers.stores.transcript import Transcript
 from avatar_actors.wire.commands import Beginning
 from avatar_actors.wire.wire import Wire
 

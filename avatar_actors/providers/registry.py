@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from avatar_actors.errors import SettingsError
-from avatar_actors.nearest import suggestion
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.nearest import suggestion
 from avatar_actors.providers.provider import Provider
 
 if TYPE_CHECKING:

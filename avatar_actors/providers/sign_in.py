@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.providers.codex_login import KEY_METHODS
 from avatar_actors.providers.gemini_generation import GENERATION
 from avatar_actors.providers.provider import SignedIn, SignIn
-from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.json_values import decoded, is_object
 
 CLAUDE_VARIABLES: Final = (

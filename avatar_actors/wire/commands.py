@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.attachment import Attachment
-from avatar_actors.types import JsonObject, McpServer, Permit
+from avatar_actors.model.attachment import Attachment
+from avatar_actors.model.values import JsonObject, McpServer, Permit
 
 
 class Beginning(Enum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from avatar_actors.events import CostEvent, DiagnosticEvent
-from avatar_actors.types import CostSource, Usage
+from avatar_actors.model.events import CostEvent, DiagnosticEvent
+from avatar_actors.model.values import CostSource, Usage
 from avatar_actors.wire.json_values import is_figure, is_object
 from avatar_actors.wire.remarks import remark
 

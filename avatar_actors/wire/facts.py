@@ -7,8 +7,14 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.events import AvatarEvent, ToolEvent
-from avatar_actors.types import Continuity, Outcome, PermissionOption, ProviderCapabilities, Usage
+from avatar_actors.model.events import AvatarEvent, ToolEvent
+from avatar_actors.model.values import (
+    Continuity,
+    Outcome,
+    PermissionOption,
+    ProviderCapabilities,
+    Usage,
+)
 
 
 class OpenFailure(Enum):

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from avatar_actors.types import JsonObject
+from avatar_actors.model.values import JsonObject
 
 # Signs that JavaScript's line readers may take for the end of a line.
 LINE_ENDS: Final = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))

@@ -8,7 +8,7 @@ from typing import Final, TypeGuard, TypeVar
 
 import msgspec
 
-from avatar_actors.types import JsonObject
+from avatar_actors.model.values import JsonObject
 from avatar_actors.wire.mending import mended
 
 T = TypeVar("T")

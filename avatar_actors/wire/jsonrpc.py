@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from avatar_actors.types import JsonObject
+from avatar_actors.model.values import JsonObject
 from avatar_actors.wire.facts import Fact
 from avatar_actors.wire.json_values import at, decoded, is_object, raw_text, text_at
 

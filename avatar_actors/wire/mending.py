@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NoReturn, TypeAlias
 
-from avatar_actors.types import JsonObject
+from avatar_actors.model.values import JsonObject
 
 REPLACEMENT: Final = "\ufffd"
 # What JSON's decoder has not put together.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from avatar_actors.events import DiagnosticEvent, UnrecognisedEvent
-from avatar_actors.types import Level
+from avatar_actors.model.events import DiagnosticEvent, UnrecognisedEvent
+from avatar_actors.model.values import Level
 from avatar_actors.wire.json_values import raw_text
 
 

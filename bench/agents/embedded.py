@@ -21,7 +21,7 @@ PYTHON = (
     "-S",
     "-c",
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-    "from avatar_actors.embedded.program import main; main()",
+    "from avatar_actors.programs.embedded.program import main; main()",
 )
 CLAUDE_FLAGS = (
     *("-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"),

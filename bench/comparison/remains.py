@@ -7,7 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from avatar_actors.warden.process_tree import all_pids, descendants, read_stat, signal_process
+from avatar_actors.programs.warden.process_tree import (
+    all_pids,
+    descendants,
+    read_stat,
+    signal_process,
+)
 
 PATIENCE = 5.0
 LOOK = 0.005

@@ -6,8 +6,21 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from avatar_actors.actors.activity_tracker import activity_tracker
-from avatar_actors.events import (
+from avatar_actors.avatar.activity_tracker import activity_tracker
+from avatar_actors.avatar.messages import (
+    BeginTurn,
+    EndTurn,
+    Happened,
+    HubMessage,
+    PromptSent,
+    Publish,
+    SessionUp,
+    TrackerMessage,
+    TryAgain,
+    TurnEnding,
+    WasSent,
+)
+from avatar_actors.model.events import (
     AvatarEvent,
     CostEvent,
     EngineStateEvent,
@@ -21,23 +34,16 @@ from avatar_actors.events import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from avatar_actors.messages import (
-    BeginTurn,
-    EndTurn,
-    Happened,
-    HubMessage,
-    PromptSent,
-    Publish,
-    SessionUp,
-    TrackerMessage,
-    TryAgain,
-    TurnEnding,
-    WasSent,
+from avatar_actors.model.settings import Timeouts
+from avatar_actors.model.values import (
+    Outcome,
+    ProviderCapabilities,
+    StallVerdict,
+    ToolStatus,
+    Usage,
 )
 from avatar_actors.processes import Vitals
-from avatar_actors.session_messages import ProcessMessage
-from avatar_actors.settings import Timeouts
-from avatar_actors.types import Outcome, ProviderCapabilities, StallVerdict, ToolStatus, Usage
+from avatar_actors.session.messages import ProcessMessage
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

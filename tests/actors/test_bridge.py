@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 import trio
 
-from avatar_actors import session_messages as inner
-from avatar_actors.actors.bridge import Heard, bridge
-from avatar_actors.connection import FarEnd, Links, Opening
-from avatar_actors.errors import WireBroken
-from avatar_actors.permission_rules import Rules
-from avatar_actors.prices import PriceList
-from avatar_actors.redaction import Redactor
-from avatar_actors.resume_messages import ResumeWish
-from avatar_actors.settings import PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import ProviderCapabilities
+from avatar_actors.avatar.resume_messages import ResumeWish
+from avatar_actors.model.errors import WireBroken
+from avatar_actors.model.permission_rules import Rules
+from avatar_actors.model.prices import PriceList
+from avatar_actors.model.redaction import Redactor
+from avatar_actors.model.settings import PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import ProviderCapabilities
+from avatar_actors.session import messages
+from avatar_actors.session.bridge import Heard, bridge
+from avatar_actors.session.opening import FarEnd, Links, Opening
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
 from supervisors import Address, ChildSpec, Inbox, MailboxSpec, Overflow, Restart, Supervisor
@@ -51,7 +51,7 @@ class OneWordWire:
         return unsent
 
 
-async def never_reads(inbox: Inbox[inner.Write]) -> None:
+async def never_reads(inbox: Inbox[messages.Write]) -> None:
     inbox.ready()
     await trio.sleep_forever()
 
@@ -72,10 +72,10 @@ OPENING = Opening(
 @asynccontextmanager
 async def open_bridge(
     stage: Stage,
-    writer: Address[inner.Write],
+    writer: Address[messages.Write],
     wire: Wire | None = None,
     blocks: Sequence[bytes] = (),
-) -> AsyncGenerator[Address[inner.BridgeMessage]]:
+) -> AsyncGenerator[Address[messages.BridgeMessage]]:
     others: Address[Any] = await stage.play("others", Ear[Any]())
     links = Links(
         tracker=others,
@@ -87,30 +87,30 @@ async def open_bridge(
         clerk=others,
         stderr=others,
     )
-    out, heard = trio.open_memory_channel[bytes | inner.StreamEnded](len(blocks) + 1)
+    out, heard = trio.open_memory_channel[bytes | messages.StreamEnded](len(blocks) + 1)
     for block in blocks:
         out.send_nowait(block)
     async with out:
         yield await stage.root.start(_spec(wire or OneWordWire(), heard, links))
 
 
-def _spec(wire: Wire, heard: Heard, links: Links) -> ChildSpec[inner.BridgeMessage]:
+def _spec(wire: Wire, heard: Heard, links: Links) -> ChildSpec[messages.BridgeMessage]:
     actor = partial(bridge, wire=wire, heard=heard, links=links, opening=OPENING)
     return ChildSpec("bridge", actor, restart=Restart.TEMPORARY)
 
 
-async def start_deaf_writer(root: Supervisor) -> Address[inner.Write]:
+async def start_deaf_writer(root: Supervisor) -> Address[messages.Write]:
     room = MailboxSpec(UNREAD, Overflow.FAIL)
     return await root.start(ChildSpec("writer", never_reads, mailbox=room))
 
 
 async def test_goodbye_is_the_last_thing_that_an_agent_reads_at_a_stop() -> None:
-    written = Ear[inner.Write]()
+    written = Ear[messages.Write]()
     with trio.fail_after(LIMIT):
         async with open_stage() as stage:
             writer = await stage.play("writer", written)
             async with open_bridge(stage, writer) as address:
-                await address.tell(inner.SteerTurn(1, "x"))
+                await address.tell(messages.SteerTurn(1, "x"))
                 await stage.rest()
                 await stage.root.terminate(address)
                 await stage.rest()
@@ -124,7 +124,7 @@ async def test_agent_that_does_not_read_its_stdin_ends_the_session() -> None:
             async with open_bridge(stage, writer) as address:
                 monitor = address.monitor()
                 for _ in range(UNREAD):
-                    await address.tell(inner.SteerTurn(1, "x"))
+                    await address.tell(messages.SteerTurn(1, "x"))
                 down = await monitor.down()
     assert down.exit is not None
     assert isinstance(down.exit.error, BaseException)
@@ -151,7 +151,7 @@ async def test_agent_that_takes_long_to_understand_is_heard_in_small_pieces() ->
     wire = SlowWire()
     with trio.fail_after(LIMIT):
         async with open_stage() as stage:
-            writer = await stage.play("writer", Ear[inner.Write]())
+            writer = await stage.play("writer", Ear[messages.Write]())
             async with open_bridge(stage, writer, wire, [b"x" * 10_000, b"x" * 9_000, b""]):
                 while sum(wire.sizes) < 19_000:  # noqa: ASYNC110 - a wire tells nobody
                     await trio.sleep(0.01)

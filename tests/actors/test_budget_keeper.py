@@ -4,9 +4,8 @@ from functools import partial
 
 import pytest
 
-from avatar_actors.actors.budget_keeper import budget_keeper
-from avatar_actors.events import DiagnosticEvent
-from avatar_actors.limit_messages import (
+from avatar_actors.avatar.budget_keeper import budget_keeper
+from avatar_actors.avatar.limit_messages import (
     BudgetMessage,
     Charge,
     CloseAccount,
@@ -19,9 +18,10 @@ from avatar_actors.limit_messages import (
     TotalSpent,
     TreasurerMessage,
 )
-from avatar_actors.messages import HubMessage, Interrupt, Publish, TurnMessage
-from avatar_actors.settings import Budget
-from avatar_actors.types import Outcome, Usage
+from avatar_actors.avatar.messages import HubMessage, Interrupt, Publish, TurnMessage
+from avatar_actors.model.events import DiagnosticEvent
+from avatar_actors.model.settings import Budget
+from avatar_actors.model.values import Outcome, Usage
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from avatar_actors.actors.event_hub import event_hub
-from avatar_actors.events import AvatarEvent, DiagnosticEvent, TextEvent, TurnEndedEvent
-from avatar_actors.messages import HubMessage, Publish, Subscribe, Unsubscribe
-from avatar_actors.runtime_messages import Follow, SlowReaders
-from avatar_actors.subscription import EventStream
+from avatar_actors.avatar.event_hub import event_hub
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.avatar.messages import HubMessage, Publish, Subscribe, Unsubscribe
+from avatar_actors.avatar.runtime_messages import Follow, SlowReaders
+from avatar_actors.model.events import AvatarEvent, DiagnosticEvent, TextEvent, TurnEndedEvent
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

@@ -7,12 +7,15 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from avatar_actors.actors.gatekeeper import gatekeeper
-from avatar_actors.errors import UnknownRequest
-from avatar_actors.events import PermissionClosedEvent, PermissionEvent, ToolEvent
-from avatar_actors.messages import Happened, TrackerMessage
-from avatar_actors.permission_rules import Rules
-from avatar_actors.session_messages import (
+from avatar_actors.avatar.gatekeeper import gatekeeper
+from avatar_actors.avatar.messages import Happened, TrackerMessage
+from avatar_actors.model.errors import UnknownRequest
+from avatar_actors.model.events import PermissionClosedEvent, PermissionEvent, ToolEvent
+from avatar_actors.model.permission_rules import Rules
+from avatar_actors.model.settings import PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import Permit, ToolStatus
+from avatar_actors.session.messages import (
     AnswerQuestion,
     BridgeMessage,
     Decided,
@@ -21,9 +24,6 @@ from avatar_actors.session_messages import (
     QuestionsOver,
     QuestionWithdrawn,
 )
-from avatar_actors.settings import PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import Permit, ToolStatus
 from avatar_actors.wire.commands import AnswerPermission
 from avatar_actors.wire.facts import PermissionAsked
 from supervisors import Address

@@ -5,11 +5,11 @@ from functools import partial
 import trio
 from trio.testing import MockClock
 
-from avatar_actors.actors.rate_limiter import rate_limiter
-from avatar_actors.events import DiagnosticEvent
-from avatar_actors.limit_messages import Acquire, GiveBack, LimiterMessage
-from avatar_actors.messages import Happened, TrackerMessage
-from avatar_actors.settings import RateLimit
+from avatar_actors.avatar.limit_messages import Acquire, GiveBack, LimiterMessage
+from avatar_actors.avatar.messages import Happened, TrackerMessage
+from avatar_actors.avatar.rate_limiter import rate_limiter
+from avatar_actors.model.events import DiagnosticEvent
+from avatar_actors.model.settings import RateLimit
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

@@ -15,18 +15,15 @@ from trio.testing import (
     memory_stream_one_way_pair,
 )
 
-from avatar_actors.actors.file_clerk import file_clerk
-from avatar_actors.actors.private_dir import private_dir
-from avatar_actors.actors.stderr_monitor import stderr_monitor
-from avatar_actors.actors.stdin_writer import stdin_writer
-from avatar_actors.actors.stdout_reader import FromAgent, stdout_reader
-from avatar_actors.errors import AgentDied
-from avatar_actors.events import DiagnosticEvent
-from avatar_actors.messages import HubMessage, Publish
+from avatar_actors.avatar.messages import HubMessage, Publish
+from avatar_actors.avatar.private_dir import private_dir
+from avatar_actors.model.errors import AgentDied
+from avatar_actors.model.events import DiagnosticEvent
+from avatar_actors.model.redaction import Redactor
 from avatar_actors.processes import PipeReader, open_lease
 from avatar_actors.processes.owned_fd import OwnedFd
-from avatar_actors.redaction import Redactor
-from avatar_actors.session_messages import (
+from avatar_actors.session.file_server import file_clerk
+from avatar_actors.session.messages import (
     BridgeMessage,
     FileServed,
     Nothing,
@@ -35,6 +32,9 @@ from avatar_actors.session_messages import (
     StreamEnded,
     Write,
 )
+from avatar_actors.session.stderr_monitor import stderr_monitor
+from avatar_actors.session.stdin_writer import stdin_writer
+from avatar_actors.session.stdio import FromAgent, stdout_reader
 from avatar_actors.wire.facts import FileWanted
 from supervisors import Address, ChildSpec, Restart, open_supervisor
 from tests.actors.stage import Ear, Stage, open_stage

@@ -4,9 +4,7 @@ from functools import partial
 
 import pytest
 
-from avatar_actors.actors.treasurer import Books, treasurer
-from avatar_actors.events import DiagnosticEvent
-from avatar_actors.limit_messages import (
+from avatar_actors.avatar.limit_messages import (
     Charge,
     CloseAccount,
     RaiseBudget,
@@ -15,9 +13,11 @@ from avatar_actors.limit_messages import (
     TotalSpent,
     TreasurerMessage,
 )
-from avatar_actors.messages import HubMessage, Interrupt, Publish, TurnMessage
-from avatar_actors.settings import Budget
-from avatar_actors.types import Outcome, Usage
+from avatar_actors.avatar.messages import HubMessage, Interrupt, Publish, TurnMessage
+from avatar_actors.model.events import DiagnosticEvent
+from avatar_actors.model.settings import Budget
+from avatar_actors.model.values import Outcome, Usage
+from avatar_actors.runtime.runtime_budget import Books, treasurer
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

@@ -13,9 +13,9 @@ import pytest
 import trio
 
 from avatar_actors import TreeHappening, TreePart, TreeSnapshot, Unwatchable, watch_tree
-from avatar_actors.actors.tree_endpoint import MOST_WATCHERS, Prospect, tree_endpoint
+from avatar_actors.observe.tree.server import MOST_WATCHERS, Prospect, tree_endpoint
+from avatar_actors.observe.tree.tree_record import TreeRecord
 from avatar_actors.processes import is_our_user, listening_for_watchers
-from avatar_actors.tree_record import TreeRecord
 from supervisors import Address, Backoff, ChildSpec, Inbox, Supervisor, open_supervisor
 from supervisors.testing import crash
 

@@ -6,22 +6,22 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from avatar_actors import messages
-from avatar_actors.actors.turn_queue import turn_queue
-from avatar_actors.errors import AgentNeedsLogin
-from avatar_actors.events import ErrorEvent, TurnEndedEvent
-from avatar_actors.limit_messages import BudgetMessage, GiveBack, LimiterMessage
-from avatar_actors.messages import TurnEnding
-from avatar_actors.session_messages import (
+from avatar_actors.avatar import messages
+from avatar_actors.avatar.limit_messages import BudgetMessage, GiveBack, LimiterMessage
+from avatar_actors.avatar.messages import TurnEnding
+from avatar_actors.avatar.turn_queue import turn_queue
+from avatar_actors.avatar.turn_runner import Links, TurnRunner
+from avatar_actors.model.errors import AgentNeedsLogin
+from avatar_actors.model.events import ErrorEvent, TurnEndedEvent
+from avatar_actors.model.settings import AvatarSettings, WhileBusy
+from avatar_actors.model.values import Outcome, ProviderCapabilities, Usage
+from avatar_actors.session.messages import (
     BridgeMessage,
     CancelTurn,
     GatekeeperMessage,
     ProcessMessage,
     RunTurn,
 )
-from avatar_actors.settings import AvatarSettings, WhileBusy
-from avatar_actors.turn_runner import Links, TurnRunner
-from avatar_actors.types import Outcome, ProviderCapabilities, Usage
 from supervisors import Address, ChildSpec, Inbox, Reply, Restart
 from supervisors.testing import freeze
 from tests.actors.stage import Ear, Stage, open_stage

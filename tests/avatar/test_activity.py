@@ -2,8 +2,8 @@
 
 import pytest
 
-from avatar_actors.activity import Activities
-from avatar_actors.events import (
+from avatar_actors.avatar.activities import Activities
+from avatar_actors.model.events import (
     ActivityEvent,
     AvatarEvent,
     EngineStateEvent,
@@ -13,7 +13,7 @@ from avatar_actors.events import (
     ThinkingEvent,
     ToolEvent,
 )
-from avatar_actors.types import ActivityStatus, EngineState, ToolStatus
+from avatar_actors.model.values import ActivityStatus, EngineState, ToolStatus
 
 
 def tool(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from avatar_actors.conversation import EndWish, ending_by_death, ending_of, ending_unheard
-from avatar_actors.types import Outcome, Usage
+from avatar_actors.model.values import Outcome, Usage
+from avatar_actors.session.turn_outcome import EndWish, ending_by_death, ending_of, ending_unheard
 from avatar_actors.wire.facts import TurnOver
 
 WISH = EndWish(Outcome.TIMED_OUT, "no end within 5 s")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.actors.file_clerk import fulfil, within
+from avatar_actors.session.file_server import fulfil, within
 from avatar_actors.wire.facts import FileWanted
 from tests.processes.census import open_fds
 

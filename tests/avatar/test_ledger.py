@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from avatar_actors.ledger import Ledger
-from avatar_actors.settings import Budget
-from avatar_actors.types import CostSource, Usage
+from avatar_actors.avatar.limits import Ledger
+from avatar_actors.model.settings import Budget
+from avatar_actors.model.values import CostSource, Usage
 
 
 def used(cost: float | None = None, tokens: int = 0) -> Usage:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.actors.rate_limiter import TokenBucket
-from avatar_actors.permission_rules import Rules
-from avatar_actors.settings import PermissionMode, RateLimit
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import Permit
+from avatar_actors.avatar.rate_limiter import TokenBucket
+from avatar_actors.model.permission_rules import Rules
+from avatar_actors.model.settings import PermissionMode, RateLimit
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import Permit
 
 
 @given(

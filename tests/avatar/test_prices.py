@@ -5,7 +5,7 @@ import re
 import pytest
 
 from avatar_actors import PRICES, PRICES_AS_OF, CostSource, Price, SettingsError, Usage
-from avatar_actors.prices import PriceList
+from avatar_actors.model.prices import PriceList
 
 ONE = Price(input=1.0, output=10.0, cached=0.1)
 MILLION = 1_000_000

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from avatar_actors.errors import SettingsError
-from avatar_actors.messages import Submission
-from avatar_actors.prompting import submission_of, worded
-from avatar_actors.settings import AvatarSettings
+from avatar_actors.avatar.messages import Submission
+from avatar_actors.avatar.prompting import submission_of, worded
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings
 
 
 def submission(**options: Any) -> Submission:

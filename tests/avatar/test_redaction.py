@@ -5,8 +5,8 @@ import json
 import pytest
 
 from avatar_actors import AvatarSettings, LaunchPlan, McpServer
+from avatar_actors.model.redaction import Redactor
 from avatar_actors.processes import Launch
-from avatar_actors.redaction import Redactor
 
 KEY = "sk-very-secret-1234"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from avatar_actors.errors import SettingsError
-from avatar_actors.settings import (
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import (
     AvatarOptions,
     Budget,
     RateLimit,
@@ -16,8 +16,8 @@ from avatar_actors.settings import (
     Timeouts,
     settings_from,
 )
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import JsonObject
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import JsonObject
 
 
 @pytest.mark.parametrize(

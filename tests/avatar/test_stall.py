@@ -1,8 +1,8 @@
 """What a silence means."""
 
+from avatar_actors.avatar.stall import Stall, judge
+from avatar_actors.model.values import StallVerdict
 from avatar_actors.processes import Vitals
-from avatar_actors.stall import Stall, judge
-from avatar_actors.types import StallVerdict
 
 
 def vitals(cpu: float, processes: int = 1, **states: int) -> Vitals:

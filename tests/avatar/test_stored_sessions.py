@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from avatar_actors import SessionListing, SessionSearch, StoredSession, acp_provider, list_sessions
-from avatar_actors.stored_sessions import merged
+from avatar_actors.providers.stores.queries import merged
 from tests.avatar.test_launching import environment
 
 

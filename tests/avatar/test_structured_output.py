@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.errors import SettingsError
-from avatar_actors.schema_fit import find, why_not
-from avatar_actors.structured_output import check_schema, instruction
+from avatar_actors.avatar.structured_output import check_schema, instruction
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.programs.schema_check import find, why_not
 
 PERSON: dict[str, Any] = {
     "type": "object",
@@ -117,7 +117,7 @@ def test_the_instruction_holds_the_schema() -> None:
 def test_jsonschema_is_imported_only_by_who_needs_it() -> None:
     code = (
         "import sys; import avatar_actors; avatar_actors.open_avatar; avatar_actors.BridgeResponse;"
-        "import avatar_actors.structured_output;"
+        "import avatar_actors.avatar.structured_output;"
         "assert 'jsonschema' not in sys.modules and 'referencing' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

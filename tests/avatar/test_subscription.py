@@ -8,8 +8,9 @@ import trio.testing
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.errors import SettingsError
-from avatar_actors.events import (
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.events import (
     AvatarEvent,
     DiagnosticEvent,
     EventsLostEvent,
@@ -19,7 +20,6 @@ from avatar_actors.events import (
     ToolEvent,
     TurnEndedEvent,
 )
-from avatar_actors.subscription import EventStream
 
 Batches = list[list[AvatarEvent]]
 

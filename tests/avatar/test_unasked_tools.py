@@ -2,12 +2,18 @@
 
 import pytest
 
-from avatar_actors.events import ToolEvent
-from avatar_actors.permission_rules import Rule, Rules
-from avatar_actors.settings import PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import JsonObject, PermissionBasis, PermissionOption, Permit, ToolStatus
-from avatar_actors.unasked_tools import UnaskedTools
+from avatar_actors.model.events import ToolEvent
+from avatar_actors.model.permission_rules import Rule, Rules
+from avatar_actors.model.settings import PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import (
+    JsonObject,
+    PermissionBasis,
+    PermissionOption,
+    Permit,
+    ToolStatus,
+)
+from avatar_actors.session.unasked_tools import UnaskedTools
 from avatar_actors.wire.commands import AnswerPermission
 from avatar_actors.wire.facts import FileWanted, PermissionAsked
 

@@ -14,9 +14,9 @@ from typing import Final
 from msgspec import Struct
 
 from avatar_actors.chaos import ChaosReport, report_from_json
-from avatar_actors.chaos.sight import Seen, seen
-from avatar_actors.warden import LEASE_COOKIE
-from avatar_actors.warden.process_tree import all_pids
+from avatar_actors.chaos.oracle.process_view import Seen, seen
+from avatar_actors.programs.warden import LEASE_COOKIE
+from avatar_actors.programs.warden.process_tree import all_pids
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LIMIT: Final = 180

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 import trio
 
-from avatar_actors.chaos.belonging import population
-from avatar_actors.chaos.sight import MARK, Wardens
+from avatar_actors.chaos.oracle.belonging import population
+from avatar_actors.chaos.oracle.process_view import MARK, Wardens
 
 
 @pytest.fixture

@@ -25,10 +25,10 @@ from avatar_actors.chaos import (
     run_chaos,
     text_summary,
 )
-from avatar_actors.chaos.judging import judged
-from avatar_actors.chaos.schedule import slices
-from avatar_actors.chaos.survey import Alone
-from avatar_actors.chaos.wording import command
+from avatar_actors.chaos.faults.schedule import slices
+from avatar_actors.chaos.oracle.leak_check import Alone
+from avatar_actors.chaos.report.verdict import judged
+from avatar_actors.chaos.report.wording import command
 from avatar_actors.cli.commands import run as avatar
 from tests.chaos.test_page import CLEAN, evidence
 from tests.thorough import for_conformance

@@ -13,7 +13,7 @@ from rich.console import Console
 from avatar_actors.chaos import ChaosOptions, FaultKind, Progress, report_from_json
 from avatar_actors.cli.chaos_display import picture
 from avatar_actors.cli.commands import run
-from avatar_actors.warden.process_tree import descendants
+from avatar_actors.programs.warden.process_tree import descendants
 from tests.thorough import for_conformance
 
 LIMIT = 180

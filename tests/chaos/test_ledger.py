@@ -16,8 +16,8 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from avatar_actors.chaos.ledger import Breach, Breaches, Ledger
-from avatar_actors.chaos.question import Question
+from avatar_actors.chaos.oracle.oracle import Breach, Breaches, Ledger
+from avatar_actors.chaos.questions import Question
 
 QUESTION = Question(avatar="a1", number=7, prompt="", pieces=3)
 PIECES = ("<a1.7.0>", "<a1.7.1>", "<a1.7.2>")

@@ -20,14 +20,14 @@ from avatar_actors.chaos import (
     text_summary,
     verdict,
 )
-from avatar_actors.chaos.injecting import FaultRecord
-from avatar_actors.chaos.judging import Evidence, judged, memory_words
-from avatar_actors.chaos.ledger import Breach, Breaches
-from avatar_actors.chaos.remains import Remains
-from avatar_actors.chaos.report import Growth
-from avatar_actors.chaos.samples import Effort, Samples
-from avatar_actors.chaos.slope import Slope
-from avatar_actors.chaos.tally import Prompts, Tally
+from avatar_actors.chaos.counters import Prompts, Tally
+from avatar_actors.chaos.faults.injector import FaultRecord
+from avatar_actors.chaos.oracle.leftovers import Remains
+from avatar_actors.chaos.oracle.oracle import Breach, Breaches
+from avatar_actors.chaos.report.report import Growth
+from avatar_actors.chaos.report.samples import Effort, Samples
+from avatar_actors.chaos.report.statistics import Slope
+from avatar_actors.chaos.report.verdict import Evidence, judged, memory_words
 
 OPTIONS = ChaosOptions(avatars=4, seconds=30.0, every=0.2)
 CLEAN = Remains(orphans=0, zombies=0, descriptors=0, tasks=0, threads=0, directories=0)

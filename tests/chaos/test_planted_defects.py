@@ -33,7 +33,7 @@ def defect(edit: Edit, *breaks: str, faults: tuple[FaultKind, ...] = KILLS) -> D
 DEFECTS = {
     "a stream drops one event": defect(
         Edit(
-            "avatar_actors/subscription.py",
+            "avatar_actors/avatar/event_stream.py",
             "self._queue.extend(events)",
             "is_first = events and type(events[0]) is TextEvent\n"
             f"            self._queue.extend(events[1:] if is_first and {ONCE} else events)",
@@ -42,7 +42,7 @@ DEFECTS = {
     ),
     "the tracker tells the end of a cancelled turn before the last of it": defect(
         Edit(
-            "avatar_actors/actors/activity_tracker.py",
+            "avatar_actors/avatar/activity_tracker.py",
             "[*rest, ended])",
             "[ended, *rest]\n"
             f"            if outcome is Outcome.CANCELLED and {ONCE} else [*rest, ended])",
@@ -52,7 +52,7 @@ DEFECTS = {
     ),
     "a stream delivers one event twice": defect(
         Edit(
-            "avatar_actors/subscription.py",
+            "avatar_actors/avatar/event_stream.py",
             "self._queue.extend(events)",
             "is_first = events and type(events[0]) is TextEvent\n"
             "            again = [events[0], *events] if is_first else events\n"
@@ -62,7 +62,7 @@ DEFECTS = {
     ),
     "a stream drops one event of a caller that is no text": defect(
         Edit(
-            "avatar_actors/subscription.py",
+            "avatar_actors/avatar/event_stream.py",
             "self._queue.extend(events)",
             "is_first = self.turn_id and events and type(events[0]) is not TextEvent\n"
             f"            self._queue.extend(events[1:] if is_first and {ONCE} else events)",
@@ -71,7 +71,7 @@ DEFECTS = {
     ),
     "a stream delivers one event twice to its caller": defect(
         Edit(
-            "avatar_actors/subscription.py",
+            "avatar_actors/avatar/event_stream.py",
             "self._queue.extend(events)",
             "is_first = self.turn_id and events and type(events[0]) is TextEvent\n"
             "            again = [events[0], *events] if is_first else events\n"
@@ -81,7 +81,7 @@ DEFECTS = {
     ),
     "the bridge loses the end of a tool": defect(
         Edit(
-            "avatar_actors/actors/bridge.py",
+            "avatar_actors/session/bridge.py",
             "self._links.tracker.tell(messages.Happened(turn_id, events))",
             "self._links.tracker.tell(messages.Happened(turn_id, [event for event in events\n"
             '            if type(event).__name__ != "ToolEvent" or not event.status.is_over\n'
@@ -92,7 +92,7 @@ DEFECTS = {
     ),
     "the bridge asks for the prompt before": defect(
         Edit(
-            "avatar_actors/actors/bridge.py",
+            "avatar_actors/session/bridge.py",
             "commands.Prompt(turn_id, text, attachments)",
             f"commands.Prompt(turn_id, {PLANTED}.last(text), attachments)",
         ),
@@ -101,7 +101,7 @@ DEFECTS = {
     ),
     "the keeper only asks where it should kill": defect(
         Edit(
-            "avatar_actors/warden/keeper.py",
+            "avatar_actors/programs/warden/keeper.py",
             "denied = self._signal_tree(signal.SIGKILL)",
             f"{ONCE}\n        denied = self._signal_tree(signal.SIGTERM)",
         ),
@@ -110,7 +110,7 @@ DEFECTS = {
     ),
     "the warden never reaps its first keeper": defect(
         Edit(
-            "avatar_actors/warden/program.py",
+            "avatar_actors/programs/warden/program.py",
             "pid, status = os.waitpid(-1, os.WNOHANG)",
             f"{ONCE}\n"
             "                first = next(iter(self._leases), 0)\n"
@@ -125,7 +125,7 @@ DEFECTS = {
     ),
     "the watch over a turn's silence outlives the turn": defect(
         Edit(
-            "avatar_actors/actors/activity_tracker.py",
+            "avatar_actors/avatar/activity_tracker.py",
             "self.silence.cancel()",
             f"{ONCE} or self.silence.cancel()",
         ),
@@ -133,7 +133,7 @@ DEFECTS = {
     ),
     "an avatar's directory is not removed": defect(
         Edit(
-            "avatar_actors/actors/private_dir.py",
+            "avatar_actors/avatar/private_dir.py",
             "await trio.to_thread.run_sync(",
             f"{ONCE} or await trio.to_thread.run_sync(",
         ),
@@ -150,7 +150,7 @@ DEFECTS = {
     ),
     "the runtime's directory is not removed": defect(
         Edit(
-            "avatar_actors/processes/scratch.py",
+            "avatar_actors/processes/private_root.py",
             "for each in (path, unfinished):",
             f"for each in () if {ONCE} else (path, unfinished):",
         ),
@@ -206,6 +206,6 @@ def test_the_copy_as_it_is_breaks_none_and_the_same_seed_gives_the_same_schedule
 
 
 def test_a_place_that_the_product_no_longer_has_is_said_in_words(tmp_path: Path) -> None:
-    gone = Edit("avatar_actors/subscription.py", "a line of the past", "")
+    gone = Edit("avatar_actors/avatar/event_stream.py", "a line of the past", "")
     with pytest.raises(AssertionError, match="the product has moved on"):
         copied(tmp_path, gone)

@@ -5,8 +5,8 @@ from collections import Counter
 import msgspec
 
 from avatar_actors.chaos import KINDS, Cast, ChaosOptions, FaultKind, digest, plan_of
-from avatar_actors.chaos.kinds import Needs, possible
-from avatar_actors.chaos.schedule import PlannedFault
+from avatar_actors.chaos.faults.kinds import Needs, possible
+from avatar_actors.chaos.faults.schedule import PlannedFault
 
 MANY = ChaosOptions(avatars=10, seconds=600.0, every=0.1, seed=3)
 

@@ -2,8 +2,8 @@
 
 import random
 
-from avatar_actors.chaos.histogram import Histogram, percentile
-from avatar_actors.chaos.slope import drift, slope
+from avatar_actors.chaos.report.histogram import Histogram, percentile
+from avatar_actors.chaos.report.statistics import drift, slope
 
 
 def walk(growth: float, seed: int, noise: float = 1.0) -> tuple[list[float], list[float]]:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.cli.plain_text import HIDDEN
+from avatar_actors.cli.terminal.text import HIDDEN
 from avatar_actors.processes.identity import process_identity
-from avatar_actors.warden.process_tree import descendants
+from avatar_actors.programs.warden.process_tree import descendants
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
 from tests.conformance.remains import directories_of
 from tests.thorough import for_conformance

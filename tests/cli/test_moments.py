@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from avatar_actors.cli.moments import ago, clock, moment_of
+from avatar_actors.cli.terminal.formatting import ago, clock, moment_of
 
 NOW = datetime(2026, 11, 16, 12, 0).astimezone()
 

@@ -1,6 +1,6 @@
 """Rows fit the terminal: aligned, cut, or one record after the other."""
 
-from avatar_actors.cli.table import Table, wrapped
+from avatar_actors.cli.terminal.output import Table, wrapped
 
 ROWS = (("a", "short"), ("bcd", "日本語 is wide and this is rather long"))
 TABLE = Table(columns=("id", "title"), rows=ROWS, cut="title")

@@ -14,8 +14,8 @@ import pytest
 
 from avatar_actors import ObservableProgram, TreeChange, TreeHappening, TreeSnapshot
 from avatar_actors.cli.commands import run
-from avatar_actors.cli.exit_code import Failure
-from avatar_actors.cli.tree_attached import Sighting, candidates
+from avatar_actors.cli.exit_codes import Failure
+from avatar_actors.cli.tree.attached import Sighting, candidates
 from avatar_actors.processes.identity import process_identity
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
 from tests.cli.terminal import CTRL_C, Terminal, avatar_in_terminal

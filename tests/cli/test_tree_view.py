@@ -7,8 +7,8 @@ from rich.cells import cell_len
 
 from avatar_actors import TreeChange, TreeHappening, TreePart, TreeSnapshot
 from avatar_actors.cli.display import Style
-from avatar_actors.cli.tree_view import FRESH, TreeView
-from avatar_actors.cli.tree_words import age, is_notable, told
+from avatar_actors.cli.tree.view import FRESH, TreeView
+from avatar_actors.cli.tree.wording import age, is_notable, told
 
 NOW = 1_000_000.0
 PLAIN = Style(colour=False)

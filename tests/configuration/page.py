@@ -6,14 +6,14 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from avatar_actors.configuration import avatar_keys, provider_keys
-from avatar_actors.configuration.keys import Gone, Key, Named, Section
-from avatar_actors.configuration.mcp_keys import Servers
-from avatar_actors.configuration.table import ROOT
+from avatar_actors.config import avatar_sections, provider_sections
+from avatar_actors.config.keys import Gone, Key, Named, Section
+from avatar_actors.config.mcp_keys import Servers
+from avatar_actors.config.schema import ROOT
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "avatars" / "configuration.md"
 BEGIN, END = "<!-- every key: begin -->\n", "<!-- every key: end -->\n"
-EVERYWHERE = (*avatar_keys.AGENT, *avatar_keys.COMMAND)
+EVERYWHERE = (*avatar_sections.AGENT, *avatar_sections.COMMAND)
 HEAD = "| key | value | meaning |\n|---|---|---|\n"
 
 
@@ -45,17 +45,17 @@ def table(title: str, found: Iterable[str]) -> str:
 def tables() -> str:
     """All of them: what several sections have in common stands once."""
     sections = {key.name: key for key in ROOT.keys}
-    shared = {key.name for key in avatar_keys.SHARED}
+    shared = {key.name for key in avatar_sections.SHARED}
     agents = [key for key in EVERYWHERE if key.name not in shared]
     parts = [
-        table("Every avatar: `engine`, and each provider's section", rows(avatar_keys.SHARED)),
+        table("Every avatar: `engine`, and each provider's section", rows(avatar_sections.SHARED)),
         table("Each provider's section, besides", rows(agents)),
     ]
     for name in ("claude", "gemini", "codex", "acp", "embedded"):
         kind = sections[name].kind
         assert isinstance(kind, Section)
         parts.append(table(f"Only `{name}`", rows(_own(kind), f"{name}.")))
-    providers = rows(_own(provider_keys.OWN.each), "providers.NAME.")
+    providers = rows(_own(provider_sections.OWN.each), "providers.NAME.")
     parts.append(table("Only `providers`, an agent of your own", providers))
     rest = [sections[name] for name in ("provider", "rate_limit", "budget", "runtime")]
     rest += [sections["logging"], sections["metrics"]]

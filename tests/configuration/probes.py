@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from avatar_actors.settings import PermissionMode
+from avatar_actors.model.settings import PermissionMode
 from tests.configuration.seen import Seen
 from tests.providers.flags import value_of
 

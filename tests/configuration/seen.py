@@ -7,12 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from avatar_actors.config import AvatarConfig
+from avatar_actors.config.config import AvatarConfig
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.providers.codex import codex_profile
 from avatar_actors.providers.gemini import gemini_provider
 from avatar_actors.providers.provider import LaunchPlan, Place
 from avatar_actors.providers.registry import provider_named
-from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.commands import Open
 
 PLACE = Place(private_dir=Path("/private"), session_id="new")

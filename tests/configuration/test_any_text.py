@@ -7,10 +7,10 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.config import AvatarConfig
-from avatar_actors.configuration.nodes import Block, Items, Node, Scalar, Source
-from avatar_actors.configuration.yaml_text import parse_yaml
-from avatar_actors.errors import ConfigError
+from avatar_actors.config.config import AvatarConfig
+from avatar_actors.config.nodes import Block, Items, Node, Scalar, Source
+from avatar_actors.config.yaml_text import parse_yaml
+from avatar_actors.model.errors import ConfigError
 from tests.configuration.seen import SEED
 
 SEED_TEXT = SEED.read_text("utf-8")

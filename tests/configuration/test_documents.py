@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.config import AvatarConfig
-from avatar_actors.configuration.nodes import Source
-from avatar_actors.configuration.search import LARGEST
-from avatar_actors.configuration.yaml_text import parse_yaml
-from avatar_actors.errors import ConfigError, SettingsError
+from avatar_actors.config.config import AvatarConfig
+from avatar_actors.config.nodes import Source
+from avatar_actors.config.search import LARGEST
+from avatar_actors.config.yaml_text import parse_yaml
+from avatar_actors.model.errors import ConfigError, SettingsError
 
 
 def error_of(text: str | bytes, tmp_path: Path) -> str:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.config import AvatarConfig
-from avatar_actors.errors import ConfigError
+from avatar_actors.config.config import AvatarConfig
+from avatar_actors.model.errors import ConfigError
 from tests.configuration.seen import seen
 from tests.providers.flags import value_of
 

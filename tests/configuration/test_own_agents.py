@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from avatar_actors import AvatarConfig, Outcome, open_runtime
-from avatar_actors.errors import ConfigError, SettingsError
+from avatar_actors.model.errors import ConfigError, SettingsError
 from avatar_actors.providers.provider import Provider
 from tests.configuration.seen import seen
 
@@ -18,7 +18,7 @@ runtime: {max_avatars: 1}
 providers:
   parrot:
     command: ${PYTHON}
-    args: [-m, avatar_actors.embedded]
+    args: [-m, avatar_actors.programs.embedded]
     install: pip install parrot
     auth_method: key
     passes: [PARROT_*]
@@ -47,7 +47,7 @@ def test_what_it_says_becomes_a_provider() -> None:
     assert isinstance(provider, Provider)
     assert (provider.name, provider.install) == ("parrot", "pip install parrot")
     assert provider.passes == ("PARROT_*",)
-    assert it.plan.argv == ("/opt/python", "-m", "avatar_actors.embedded")
+    assert it.plan.argv == ("/opt/python", "-m", "avatar_actors.programs.embedded")
     assert it.settings.options == {"auth_method": "key"}
 
 

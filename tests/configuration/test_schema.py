@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 import yaml
 
-from avatar_actors.config import AvatarConfig, config_schema
-from avatar_actors.configuration.keys import Gone, Key, Meanings, Named, Section, Switch
-from avatar_actors.configuration.table import ROOT
+from avatar_actors.config.config import AvatarConfig, config_schema
+from avatar_actors.config.keys import Gone, Key, Meanings, Named, Section, Switch
+from avatar_actors.config.schema import ROOT
 from tests.configuration.page import BEGIN, END, PAGE, tables
 from tests.configuration.probes import nested
 from tests.configuration.seen import SEED

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.config import AvatarConfig, find_config
-from avatar_actors.errors import ConfigError
+from avatar_actors.config.config import AvatarConfig, find_config
+from avatar_actors.model.errors import ConfigError
 
 
 @pytest.fixture(autouse=True)

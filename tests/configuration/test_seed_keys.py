@@ -8,11 +8,11 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from avatar_actors.config import AvatarConfig
-from avatar_actors.errors import ConfigError
-from avatar_actors.host_settings import MetricsKind
-from avatar_actors.settings import PermissionMode
-from avatar_actors.types import McpServer
+from avatar_actors.config.config import AvatarConfig
+from avatar_actors.model.errors import ConfigError
+from avatar_actors.model.host_settings import MetricsKind
+from avatar_actors.model.settings import PermissionMode
+from avatar_actors.model.values import McpServer
 from tests.configuration.probes import (
     Probe,
     Row,

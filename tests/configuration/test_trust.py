@@ -10,12 +10,12 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from avatar_actors.config import AvatarConfig
-from avatar_actors.configuration.keys import AnyKind, Gone, Key, Named, Section, Switch
-from avatar_actors.configuration.table import ROOT
-from avatar_actors.configuration.trust import FOUND_MAY_SET
-from avatar_actors.errors import ConfigError
-from avatar_actors.settings import PermissionMode, WhileBusy
+from avatar_actors.config.config import AvatarConfig
+from avatar_actors.config.keys import AnyKind, Gone, Key, Named, Section, Switch
+from avatar_actors.config.schema import ROOT
+from avatar_actors.config.trust import FOUND_MAY_SET
+from avatar_actors.model.errors import ConfigError
+from avatar_actors.model.settings import PermissionMode, WhileBusy
 from tests.configuration.probes import Probe, host, setting
 from tests.configuration.seen import seen_in
 from tests.configuration.test_other_keys import OTHERS, runtime

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.config import AvatarConfig
-from avatar_actors.configuration.nodes import Scalar, Source, Spot
-from avatar_actors.errors import ConfigError
+from avatar_actors.config.config import AvatarConfig
+from avatar_actors.config.nodes import Scalar, Source, Spot
+from avatar_actors.model.errors import ConfigError
 from tests.configuration.seen import seen
 
 # YAML 1.2's core schema.

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from avatar_actors.processes.identity import host_identity, process_identity
-from avatar_actors.warden import LEASE_COOKIE
-from avatar_actors.warden.process_tree import all_pids, descendants
+from avatar_actors.programs.warden import LEASE_COOKIE
+from avatar_actors.programs.warden.process_tree import all_pids, descendants
 
 
 def processes_of(host: str) -> set[int]:

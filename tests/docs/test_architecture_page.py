@@ -31,12 +31,12 @@ def present(folder: str) -> list[str]:
         "avatar_actors/cli",
         "avatar_actors/cli/display",
         "avatar_actors/hosting",
-        "avatar_actors/configuration",
-        "avatar_actors/metrics",
+        "avatar_actors/config",
+        "avatar_actors/observe/metrics",
         "avatar_actors/processes",
         "avatar_actors/providers",
-        "avatar_actors/remote",
-        "avatar_actors/warden",
+        "avatar_actors/session/remote",
+        "avatar_actors/programs/warden",
     ],
 )
 def test_every_file_is_explained(folder: str) -> None:

@@ -12,13 +12,19 @@ from typing import TypeAlias
 
 import trio
 
-from avatar_actors.embedded.json_lines import Record, is_record, record_in, records_in, text_in
+from avatar_actors.programs.embedded.json_lines import (
+    Record,
+    is_record,
+    record_in,
+    records_in,
+    text_in,
+)
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 START = "import sys; sys.path.insert(0, {root!r}); from {module} import main; main()"
 COMMAND = [
     *(sys.executable, "-I", "-S", "-c"),
-    START.format(root=str(ROOT), module="avatar_actors.embedded.program"),
+    START.format(root=str(ROOT), module="avatar_actors.programs.embedded.program"),
 ]
 CLAUDE = [
     *("--dialect", "claude", "-p", "--verbose"),

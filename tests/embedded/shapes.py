@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from avatar_actors.embedded.json_lines import (
+from avatar_actors.programs.embedded.json_lines import (
     Record,
     is_record,
     items_in,

@@ -7,7 +7,7 @@ import pytest
 from acp import schema
 from pydantic import BaseModel
 
-from avatar_actors.embedded.json_lines import Record, record_in, text_in
+from avatar_actors.programs.embedded.json_lines import Record, record_in, text_in
 from tests.embedded.driver import (
     Acp,
     Place,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from avatar_actors.embedded.arithmetic import NoArithmetic, calculate
+from avatar_actors.programs.embedded.assistant.arithmetic import NoArithmetic, calculate
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import os
 import pytest
 import trio
 
-from avatar_actors.embedded.json_lines import Record, record_in, text_in
+from avatar_actors.programs.embedded.json_lines import Record, record_in, text_in
 from tests.embedded.driver import (
     Acp,
     Place,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from avatar_actors.embedded.json_lines import Record, record_in, text_in
+from avatar_actors.programs.embedded.json_lines import Record, record_in, text_in
 from tests.embedded.driver import (
     COMMAND,
     Place,
@@ -276,7 +276,7 @@ async def test_half_a_line_at_the_end_of_stdin_is_heard(place: Place) -> None:
 
 async def test_a_module_run_speaks_as_well(place: Place) -> None:
     done = await trio.run_process(
-        [COMMAND[0], "-m", "avatar_actors.embedded", "--dialect", "gemini", "-p", "hello"],
+        [COMMAND[0], "-m", "avatar_actors.programs.embedded", "--dialect", "gemini", "-p", "hello"],
         stdin=subprocess.DEVNULL,
         capture_stdout=True,
         env=place.environment({}),

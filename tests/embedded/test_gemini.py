@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 import trio
 
-from avatar_actors.embedded.json_lines import Record, record_in, text_in
+from avatar_actors.programs.embedded.json_lines import Record, record_in, text_in
 from tests.embedded.driver import COMMAND, Claude, Place, Steps, is_type, open_process, script
 
 GEMINI = ("--dialect", "gemini", "--output-format", "stream-json")

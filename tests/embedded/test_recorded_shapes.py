@@ -2,7 +2,7 @@
 
 import pytest
 
-from avatar_actors.embedded.json_lines import Record, record_in, text_in
+from avatar_actors.programs.embedded.json_lines import Record, record_in, text_in
 from tests.embedded.driver import (
     Claude,
     Place,

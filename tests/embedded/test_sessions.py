@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.embedded.json_lines import Record, record_in, records_in, text_in
-from avatar_actors.embedded.store import Store
+from avatar_actors.programs.embedded.json_lines import Record, record_in, records_in, text_in
+from avatar_actors.programs.embedded.store import Store
 from tests.embedded.driver import Acp, Place, open_acp, open_session, text_of
 
 FLAVOURS = ("plain", "gemini", "codex-zed", "codex-acp")

@@ -34,14 +34,14 @@ def test_initialize_is_answered_within_60_ms(place: Place) -> None:
 def test_no_heavy_module_is_imported_before_initialize() -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "import avatar_actors.embedded.program, avatar_actors.embedded.acp\n"
-        "import avatar_actors.embedded.flavours, avatar_actors.embedded.acp_client\n"
+        "import avatar_actors.programs.embedded.program, avatar_actors.programs.embedded.dialects.acp.agent\n"
+        "import avatar_actors.programs.embedded.dialects.acp.variants, avatar_actors.programs.embedded.dialects.acp.acp_client\n"
         "print(*sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.split())
-    assert "avatar_actors.embedded.acp" in loaded
+    assert "avatar_actors.programs.embedded.dialects.acp.agent" in loaded
     assert loaded.isdisjoint(HEAVY)
     assert "pathlib" not in loaded

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from avatar_actors.embedded.json_lines import Record, record_in, text_in
+from avatar_actors.programs.embedded.json_lines import Record, record_in, text_in
 from tests.embedded.driver import (
     Place,
     Steps,

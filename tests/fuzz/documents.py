@@ -15,13 +15,15 @@ import yaml
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from avatar_actors.attachment import Attachment
-from avatar_actors.config import AvatarConfig, config_schema
-from avatar_actors.errors import ConfigError, SettingsError
-from avatar_actors.ledger import Ledger
-from avatar_actors.prices import Price, PriceList
-from avatar_actors.prompting import submission_of, worded
-from avatar_actors.settings import (
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.avatar.limits import Ledger
+from avatar_actors.avatar.prompting import submission_of, worded
+from avatar_actors.avatar.structured_output import check_schema
+from avatar_actors.config.config import AvatarConfig, config_schema
+from avatar_actors.model.attachment import Attachment
+from avatar_actors.model.errors import ConfigError, SettingsError
+from avatar_actors.model.prices import Price, PriceList
+from avatar_actors.model.settings import (
     AvatarSettings,
     Budget,
     RateLimit,
@@ -30,10 +32,8 @@ from avatar_actors.settings import (
     Timeouts,
     settings_from,
 )
-from avatar_actors.structured_output import check_schema
-from avatar_actors.subscription import EventStream
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import JsonObject, Usage
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import JsonObject, Usage
 from avatar_actors.wire.json_values import is_array, is_object
 
 NESTED: Final = 256

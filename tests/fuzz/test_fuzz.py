@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import strategies as st
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
 from tests.fuzz import documents, wires
 from tests.fuzz.javascript import heard
 from tests.fuzz.wires import Case, Found, Generator, Step, as_test, check, failure_of, shrunk

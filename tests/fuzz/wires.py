@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from avatar_actors.events import TextEvent
-from avatar_actors.types import Outcome, Permit
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile
-from avatar_actors.wire.claude import ClaudeWire
+from avatar_actors.model.events import TextEvent
+from avatar_actors.model.values import Outcome, Permit
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.wire import AcpWire
+from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import AnswerPermission, Open, Prompt
 from avatar_actors.wire.facts import Fact, PermissionAsked, TurnOver
-from avatar_actors.wire.gemini import GeminiHeadlessWire
+from avatar_actors.wire.gemini.wire import GeminiHeadlessWire
 from avatar_actors.wire.json_values import is_object
 from avatar_actors.wire.wire import Wire
 from tests.fuzz.javascript import Written, heard, pool

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.events import DiagnosticEvent
-from avatar_actors.sessions.embedded import embedded_store
-from avatar_actors.sessions.listing import SessionSearch
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.model.events import DiagnosticEvent
+from avatar_actors.providers.stores.embedded import embedded_store
+from avatar_actors.providers.stores.listing import SessionSearch
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Beginning, Open, Prompt
 from avatar_actors.wire.facts import Fact, Opened, SessionRenamed
 from tests.wire import acp_replay, claude_replay, gemini_replay

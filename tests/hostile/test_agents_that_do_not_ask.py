@@ -41,7 +41,7 @@ async def stranger(place: Path, **options: Unpack[AvatarOptions]) -> AsyncGenera
     """An ACP agent of which nobody knows whether it asks."""
     wished: AvatarOptions = {
         "executable": sys.executable,
-        "args": ("-m", "avatar_actors.embedded"),
+        "args": ("-m", "avatar_actors.programs.embedded"),
         "env": {"AVATAR_EMBEDDED_SCRIPTS": "1"},
         "working_dir": place,
         "timeouts": Timeouts(start=60),
@@ -184,7 +184,7 @@ async def test_a_question_after_the_start_is_no_breach(tmp_path: Path) -> None:
 def stranger_on_the_command_line(place: Path, permission: str, prompt: str) -> tuple[int, str]:
     agent = {
         "command": sys.executable,
-        "args": ["-m", "avatar_actors.embedded"],
+        "args": ["-m", "avatar_actors.programs.embedded"],
         "passes": ["AVATAR_EMBEDDED_*"],
     }
     (place / "own.yaml").write_text(json.dumps({"providers": {"stranger": agent}}))

@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from avatar_actors import AvatarStartError, McpServer, SettingsError, ToolPolicy, open_avatar
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.providers.provider import LaunchPlan, Place
 from avatar_actors.providers.registry import provider_named
-from avatar_actors.settings import AvatarSettings
 from avatar_actors.wire.commands import Beginning
 from tests.cli.programs import avatar
 from tests.runtime.home import PATIENCE, Home

@@ -9,10 +9,10 @@ import pytest
 import trio
 
 from avatar_actors import Budget, CostEvent, DiagnosticEvent, Outcome, open_runtime
-from avatar_actors.host_settings import LogSettings, MetricsSettings
-from avatar_actors.ledger import Ledger, Limit
-from avatar_actors.limit_messages import Charge, Release, TreasurerMessage
-from avatar_actors.types import Usage
+from avatar_actors.avatar.limit_messages import Charge, Release, TreasurerMessage
+from avatar_actors.avatar.limits import Ledger, Limit
+from avatar_actors.model.host_settings import LogSettings, MetricsSettings
+from avatar_actors.model.values import Usage
 from avatar_actors.wire.facts import Fact, TurnOver
 from tests.hostile.lines import PATIENCE, line_avatar, orders, write
 from tests.wire import acp_replay as acp

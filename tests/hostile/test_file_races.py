@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.actors.file_clerk import fulfil
+from avatar_actors.session.file_server import fulfil
 from avatar_actors.wire.facts import FileWanted
 
 # For ever: now the one is the directory and the other the link, now the other way round.

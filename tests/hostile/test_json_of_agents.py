@@ -8,10 +8,10 @@ from typing import TypeAlias
 import msgspec
 import pytest
 
-from avatar_actors.events import DiagnosticEvent, TextEvent, ToolEvent
-from avatar_actors.types import JsonObject, Outcome, Permit
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.model.events import DiagnosticEvent, TextEvent, ToolEvent
+from avatar_actors.model.values import JsonObject, Outcome, Permit
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import AnswerPermission, Call, Open, Prompt
 from avatar_actors.wire.facts import Answered, Fact, PermissionAsked, TurnOver
 from avatar_actors.wire.wire import Wire

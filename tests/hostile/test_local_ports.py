@@ -11,8 +11,8 @@ import trio
 import trio.testing
 
 from avatar_actors import MetricsSettings, open_runtime
-from avatar_actors.actors.tree_endpoint import MOST_WATCHERS
-from avatar_actors.metrics.endpoint import MOST_SCRAPERS
+from avatar_actors.observe.metrics.endpoint import MOST_SCRAPERS
+from avatar_actors.observe.tree.server import MOST_WATCHERS
 from tests.actors.test_tree_endpoint import open_house
 from tests.metrics.http_get import get
 from tests.processes.census import eventually, open_fds

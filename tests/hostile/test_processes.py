@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from avatar_actors import open_runtime
-from avatar_actors.actors.private_dir import private_dir
+from avatar_actors.avatar.private_dir import private_dir
 from avatar_actors.processes import (
     WardenProcess,
     open_scratch,
@@ -21,8 +21,8 @@ from avatar_actors.processes import (
     tree_sockets,
 )
 from avatar_actors.processes.identity import host_identity, is_dead_host
-from avatar_actors.processes.scratch import scratch_parents
-from avatar_actors.session_messages import Nothing
+from avatar_actors.processes.private_root import scratch_parents
+from avatar_actors.session.messages import Nothing
 from supervisors import ChildSpec, open_supervisor
 from tests.processes.census import PATIENCE, Book, eventually, run_zoo
 from tests.processes.test_host_death import program, said, wardens_left

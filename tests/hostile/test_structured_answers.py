@@ -10,9 +10,9 @@ import pytest
 import trio
 
 from avatar_actors import Outcome, open_runtime
-from avatar_actors.schema_fit import find, why_not
-from avatar_actors.structured_output import answer_in, fitting
-from avatar_actors.types import JsonObject
+from avatar_actors.avatar.structured_output import answer_in, fitting
+from avatar_actors.model.values import JsonObject
+from avatar_actors.programs.schema_check import find, why_not
 from tests.hostile.lines import END, PATIENCE, line_avatar, orders, text, write
 from tests.thorough import for_conformance
 

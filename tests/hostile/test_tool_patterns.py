@@ -18,7 +18,7 @@ from avatar_actors import (
     ToolPolicy,
     open_avatar,
 )
-from avatar_actors.tool_input import MOST_CHARACTERS, MOST_VALUES, OPERATORS
+from avatar_actors.model.tool_input import MOST_CHARACTERS, MOST_VALUES, OPERATORS
 
 PATIENCE = 60
 

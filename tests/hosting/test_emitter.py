@@ -15,7 +15,7 @@ from avatar_actors import (
     TextEvent,
     ToolEvent,
 )
-from avatar_actors.hosting.delivery import Delivery
+from avatar_actors.hosting.executors import Delivery
 from avatar_actors.hosting.loops import HandlerLoop
 from tests.hosting.engines import PATIENCE, Ear
 

@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from avatar_actors import AvatarDown, Runtime, RuntimeThread, Usage
-from avatar_actors.hosting.errand import ErrandCancelled
+from avatar_actors.hosting.portal import ErrandCancelled
 from avatar_actors.hosting.runtime_thread import Inside
 from tests.conformance.remains import leaving_nothing
 from tests.hosting.engines import PATIENCE

@@ -5,7 +5,7 @@ import logging
 import msgspec
 import pytest
 
-from avatar_actors.events import (
+from avatar_actors.model.events import (
     ActivityEvent,
     AvatarEvent,
     ContinuityEvent,
@@ -21,15 +21,8 @@ from avatar_actors.events import (
     TurnStartedEvent,
     UnrecognisedEvent,
 )
-from avatar_actors.log_lines import LOGGED, LOGGERS, Line, line_of, one_line
-from avatar_actors.types import (
-    BridgeState,
-    Continuity,
-    Level,
-    Outcome,
-    StallVerdict,
-    Usage,
-)
+from avatar_actors.model.values import BridgeState, Continuity, Level, Outcome, StallVerdict, Usage
+from avatar_actors.observe.log_lines import LOGGED, LOGGERS, Line, line_of, one_line
 
 CONTENT = "what was said in private"
 

@@ -24,7 +24,7 @@ from avatar_actors import (
     TurnEndedEvent,
     open_runtime,
 )
-from avatar_actors.metrics.catalogue import METRICS
+from avatar_actors.observe.metrics.catalogue import METRICS
 from tests.processes.census import eventually
 from tests.runtime.home import PATIENCE, Home, script, until
 

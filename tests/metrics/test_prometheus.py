@@ -16,7 +16,7 @@ from avatar_actors import (
     TurnEndedEvent,
     open_runtime,
 )
-from avatar_actors.metrics.catalogue import METRICS
+from avatar_actors.observe.metrics.catalogue import METRICS
 from supervisors import Address
 from supervisors.testing import crash
 from tests.docs.test_snippets import ROOT

@@ -2,7 +2,8 @@
 
 from collections import Counter
 
-from avatar_actors.events import (
+from avatar_actors.avatar.runtime_messages import SlowReaders
+from avatar_actors.model.events import (
     CostEvent,
     OrphansReapedEvent,
     QueueEvent,
@@ -12,10 +13,9 @@ from avatar_actors.events import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from avatar_actors.metrics.catalogue import METRICS, Kind, Metric
-from avatar_actors.metrics.tally import COUNTED, Tally
-from avatar_actors.runtime_messages import SlowReaders
-from avatar_actors.types import CostSource, Outcome, StallVerdict, Usage
+from avatar_actors.model.values import CostSource, Outcome, StallVerdict, Usage
+from avatar_actors.observe.metrics.catalogue import METRICS, Kind, Metric
+from avatar_actors.observe.metrics.tally import COUNTED, Tally
 from supervisors import Crashed, Restarting
 
 USAGE = Usage(cost_usd=0.5, input_tokens=10, output_tokens=20)

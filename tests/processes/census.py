@@ -11,7 +11,12 @@ from pathlib import Path
 import trio
 
 from avatar_actors.processes import Launch, Lease, WardenProcess
-from avatar_actors.warden.process_tree import children, descendants, read_stat, signal_process
+from avatar_actors.programs.warden.process_tree import (
+    children,
+    descendants,
+    read_stat,
+    signal_process,
+)
 
 ZOO = Path(__file__).resolve().parents[2] / "bench" / "orphan_zoo.py"
 PATIENCE = 60

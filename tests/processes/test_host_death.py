@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 import trio
 
-from avatar_actors.warden.process_tree import all_pids, read_stat
+from avatar_actors.programs.warden.process_tree import all_pids, read_stat
 from tests.processes.census import PATIENCE, Book, eventually, is_left
 
 HOST = """
@@ -18,7 +18,7 @@ import os, signal, subprocess, sys
 from pathlib import Path
 import trio
 from avatar_actors.processes import WardenProcess
-from avatar_actors.warden.process_tree import read_stat
+from avatar_actors.programs.warden.process_tree import read_stat
 from tests.processes.census import Book, run_zoo
 
 async def main():

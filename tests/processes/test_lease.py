@@ -11,8 +11,8 @@ import pytest
 import trio
 
 from avatar_actors.processes import Launch, Lease, Proof, WardenProcess
-from avatar_actors.warden import LEASE_COOKIE
-from avatar_actors.warden.process_tree import read_stat
+from avatar_actors.programs.warden import LEASE_COOKIE
+from avatar_actors.programs.warden.process_tree import read_stat
 from tests.processes.census import PATIENCE, eventually, is_left, python
 
 TELL_ALL = "import json, os, sys; print(json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]))"

@@ -17,7 +17,7 @@ from avatar_actors.processes.identity import (
     process_identity,
 )
 from avatar_actors.processes.sweep import kill_listed, sweep_lease
-from avatar_actors.warden import LEASE_COOKIE
+from avatar_actors.programs.warden import LEASE_COOKIE
 from tests.processes.census import PATIENCE, eventually
 
 HOST_THAT_DIES = (

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from avatar_actors.processes import WardenLost, WardenNotStarted, WardenProcess
-from avatar_actors.warden.process_tree import read_stat
+from avatar_actors.programs.warden.process_tree import read_stat
 from tests.processes.census import PATIENCE, eventually, open_fds, own_children, python
 
 

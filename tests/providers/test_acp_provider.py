@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings, PermissionMode
 from avatar_actors.providers.acp import acp_provider, any_acp_provider
 from avatar_actors.providers.provider import Place, Provider
-from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered
 from avatar_actors.wire.commands import Open
 
 PLACE = Place(private_dir=Path("/private"), session_id="new")

@@ -7,12 +7,12 @@ from typing import Unpack
 import msgspec
 import pytest
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarOptions, AvatarSettings, PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import McpServer
 from avatar_actors.providers.claude import claude_provider
 from avatar_actors.providers.provider import LaunchPlan, Place
-from avatar_actors.settings import AvatarOptions, AvatarSettings, PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import McpServer
 from avatar_actors.wire.commands import Beginning, Open, Prompt
 from tests.providers.flags import value_of, values_of
 from tests.wire.claude_replay import success

@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings, PermissionMode
 from avatar_actors.providers.codex import codex_profile, codex_provider
 from avatar_actors.providers.provider import LaunchPlan, Place
-from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.wire.acp_profile import SystemPromptBy
+from avatar_actors.wire.acp.profile import SystemPromptBy
 from tests.providers.flags import values_of
 
 PLACE = Place(private_dir=Path("/private"), session_id="new")

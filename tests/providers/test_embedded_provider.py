@@ -12,12 +12,12 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from avatar_actors.errors import SettingsError
-from avatar_actors.events import TextEvent, ToolEvent, UnrecognisedEvent
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.events import TextEvent, ToolEvent, UnrecognisedEvent
+from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.model.values import Continuity, Outcome, Permit, ToolStatus
 from avatar_actors.providers.embedded import embedded_provider
 from avatar_actors.providers.provider import Place
-from avatar_actors.settings import AvatarSettings
-from avatar_actors.types import Continuity, Outcome, Permit, ToolStatus
 from avatar_actors.wire.commands import AnswerPermission, Cancel, Command, Open, Prompt
 from avatar_actors.wire.facts import Fact, Opened, PermissionAsked, TurnOver
 from avatar_actors.wire.wire import Wire

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings, PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import McpServer
 from avatar_actors.providers.gemini_headless import gemini_headless_provider
 from avatar_actors.providers.provider import LaunchPlan, Place
-from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import McpServer
-from avatar_actors.wire.gemini import GeminiHeadlessWire
+from avatar_actors.wire.gemini.wire import GeminiHeadlessWire
 
 PRIVATE = Path("/run/avatar/private")
 PROVIDER = gemini_headless_provider()

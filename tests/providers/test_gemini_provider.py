@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import AvatarSettings, PermissionMode
+from avatar_actors.model.values import McpServer
 from avatar_actors.providers.gemini import gemini_provider
 from avatar_actors.providers.provider import LaunchPlan, Place
-from avatar_actors.settings import AvatarSettings, PermissionMode
-from avatar_actors.types import McpServer
-from avatar_actors.wire.acp import AcpWire
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Open
-from avatar_actors.wire.gemini import GeminiHeadlessWire
+from avatar_actors.wire.gemini.wire import GeminiHeadlessWire
 
 PLACE = Place(private_dir=Path("/private"), session_id="new")
 

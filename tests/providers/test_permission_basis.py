@@ -6,11 +6,11 @@ import pytest
 import trio
 
 from avatar_actors import open_avatar
+from avatar_actors.model.settings import AvatarOptions, AvatarSettings, PermissionMode
+from avatar_actors.model.tool_policy import ToolPolicy
+from avatar_actors.model.values import PermissionBasis
 from avatar_actors.providers.codex import codex_profile, codex_provider
 from avatar_actors.providers.provider import Place
-from avatar_actors.settings import AvatarOptions, AvatarSettings, PermissionMode
-from avatar_actors.tool_policy import ToolPolicy
-from avatar_actors.types import PermissionBasis
 
 SAFE, ASK, UNRESTRICTED = PermissionMode.SAFE, PermissionMode.ASK, PermissionMode.UNRESTRICTED
 ENFORCED, ASKED, ON_TRUST = PermissionBasis

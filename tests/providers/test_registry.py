@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.errors import SettingsError
+from avatar_actors.model.errors import SettingsError
 from avatar_actors.providers.registry import BUILT_IN, FURTHER, provider_named, provider_names
 
 ENTRY = """

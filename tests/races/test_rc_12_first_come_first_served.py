@@ -6,10 +6,10 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from avatar_actors.actors.rate_limiter import rate_limiter
-from avatar_actors.limit_messages import Acquire, GiveBack, LimiterMessage
-from avatar_actors.messages import TrackerMessage
-from avatar_actors.settings import RateLimit
+from avatar_actors.avatar.limit_messages import Acquire, GiveBack, LimiterMessage
+from avatar_actors.avatar.messages import TrackerMessage
+from avatar_actors.avatar.rate_limiter import rate_limiter
+from avatar_actors.model.settings import RateLimit
 from supervisors import Address, ChildSpec, open_supervisor
 from tests.actors.stage import Ear
 

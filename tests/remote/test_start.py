@@ -20,9 +20,9 @@ from avatar_actors import (
     acp_provider,
     open_avatar,
 )
-from avatar_actors.launching import Launcher, settled
 from avatar_actors.providers.acp import any_acp_provider
 from avatar_actors.providers.embedded import embedded_provider
+from avatar_actors.session.launch import Launcher, settled
 from tests.remote.place import HEADERS, PATIENCE, TOKEN, Place, play
 from tests.remote.wireline import open_deaf_port
 

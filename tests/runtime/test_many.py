@@ -287,7 +287,7 @@ assert not heavy, heavy
 """
 EMBEDDED = """
 import sys
-from avatar_actors.embedded import program
+from avatar_actors.programs.embedded import program
 heavy = {"pydantic", "trio", "msgspec", "asyncio", "supervisors"} & set(sys.modules)
 assert not heavy, heavy
 """

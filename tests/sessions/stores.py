@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from avatar_actors.sessions.claude import claude_store
-from avatar_actors.sessions.codex import codex_store
-from avatar_actors.sessions.embedded import embedded_store
-from avatar_actors.sessions.gemini import gemini_store
-from avatar_actors.sessions.listing import SessionListing, SessionSearch, Store
+from avatar_actors.providers.stores.claude import claude_store
+from avatar_actors.providers.stores.codex import codex_store
+from avatar_actors.providers.stores.embedded import embedded_store
+from avatar_actors.providers.stores.gemini import gemini_store
+from avatar_actors.providers.stores.listing import SessionListing, SessionSearch, Store
 
 BEGAN = "2026-11-16T10:51:04.583Z"
 ANSWER = [{"type": "text", "text": "an answer"}]

@@ -67,7 +67,7 @@ CALM_HOST = """
 import ctypes, os, signal, sys
 import trio
 from avatar_actors.processes import Launch, WardenProcess
-from avatar_actors.warden.process_tree import read_stat
+from avatar_actors.programs.warden.process_tree import read_stat
 
 async def main():
     warden = await WardenProcess.open(python=sys.argv[1])

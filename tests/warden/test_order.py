@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.warden.order import Order, pack_order, unpack_order
+from avatar_actors.programs.warden.order import Order, pack_order, unpack_order
 
 TEXT = st.binary(max_size=20).map(lambda data: data.replace(b"\0", b""))
 NAME = TEXT.map(lambda data: data.replace(b"=", b"") or b"N")

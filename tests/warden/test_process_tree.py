@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 import pytest
 
-from avatar_actors.warden.process_tree import (
+from avatar_actors.programs.warden.process_tree import (
     ProcessStat,
     children,
     descendants,

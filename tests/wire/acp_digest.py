@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import groupby
 
-from avatar_actors.events import CostEvent, PlanEvent, SessionInfoEvent, TextEvent, ToolEvent
+from avatar_actors.model.events import CostEvent, PlanEvent, SessionInfoEvent, TextEvent, ToolEvent
 from avatar_actors.wire.facts import Answered, Fact, FileWanted, Opened, OpenFailed, TurnOver
 from tests.wire.digest import digest
 

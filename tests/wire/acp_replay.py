@@ -5,9 +5,9 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from avatar_actors.types import Permit
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.model.values import Permit
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,

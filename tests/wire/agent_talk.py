@@ -21,7 +21,7 @@ EMBEDDED = (
     "-S",
     "-c",
     f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-    "from avatar_actors.embedded.program import main; main()",
+    "from avatar_actors.programs.embedded.program import main; main()",
 )
 F = TypeVar("F")
 

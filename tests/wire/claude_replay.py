@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from avatar_actors.types import Permit
-from avatar_actors.wire.claude import ClaudeWire
+from avatar_actors.model.values import Permit
+from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import (
     AnswerPermission,
     Call,

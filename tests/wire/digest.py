@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from itertools import groupby
 
-from avatar_actors.events import (
+from avatar_actors.model.events import (
     ActivityEvent,
     ContextEvent,
     CostEvent,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from avatar_actors.wire.commands import Open, Prompt
-from avatar_actors.wire.gemini import GeminiHeadlessWire
+from avatar_actors.wire.gemini.wire import GeminiHeadlessWire
 
 RECORDINGS = Path(__file__).parent.parent / "recordings" / "gemini-headless-0.61.0"
 NAMES = sorted(path.stem for path in RECORDINGS.glob("*.jsonl"))

@@ -2,11 +2,11 @@ from typing import Any
 
 import pytest
 
-from avatar_actors.events import SessionInfoEvent
-from avatar_actors.types import StoredSession
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_calls import MOST_PAGES
-from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.model.events import SessionInfoEvent
+from avatar_actors.model.values import StoredSession
+from avatar_actors.wire.acp.calls import MOST_PAGES
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Call, Open, Prompt
 from avatar_actors.wire.facts import Answered, Opened, TurnOver
 from tests.wire.acp_replay import MAX_LINE, SESSION, in_turn, opened, refusal, reply, sent

@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.attachment import Attachment
-from avatar_actors.types import Permit
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.model.attachment import Attachment
+from avatar_actors.model.values import Permit
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,

@@ -1,9 +1,9 @@
 """A history that comes after the answer to session/load, as gemini-cli 0.61.0 sends it."""
 
-from avatar_actors.events import TextEvent
-from avatar_actors.types import Continuity, Outcome
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.model.events import TextEvent
+from avatar_actors.model.values import Continuity, Outcome
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Open, Prompt
 from avatar_actors.wire.facts import Opened, TurnOver
 from tests.wire.acp_replay import MAX_LINE, refusal, reply, sent, update_of

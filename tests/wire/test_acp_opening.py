@@ -3,10 +3,10 @@ from typing import Any
 import pytest
 
 from avatar_actors import __version__
-from avatar_actors.attachment import Attachment
-from avatar_actors.types import Continuity, McpServer, Outcome
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.model.attachment import Attachment
+from avatar_actors.model.values import Continuity, McpServer, Outcome
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Beginning, Open, Prompt
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, TurnOver
 from tests.wire.acp_digest import words

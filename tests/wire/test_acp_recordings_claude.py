@@ -2,7 +2,7 @@
 
 import pytest
 
-from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.wire.acp.profile import AcpProfile
 from tests.wire.acp_digest import turns
 from tests.wire.acp_replay import Replay
 

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.providers.codex import codex_profile
-from avatar_actors.settings import AvatarSettings
 from tests.wire.acp_digest import turns
 from tests.wire.acp_replay import Replay
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from avatar_actors.model.settings import PermissionMode
 from avatar_actors.providers.gemini import gemini_profile
-from avatar_actors.settings import PermissionMode
-from avatar_actors.wire.acp_profile import FilesOffered
+from avatar_actors.wire.acp.profile import FilesOffered
 from tests.wire.acp_digest import turns
 from tests.wire.acp_replay import Replay
 

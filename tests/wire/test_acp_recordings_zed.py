@@ -2,8 +2,8 @@
 
 import pytest
 
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.providers.codex import codex_profile
-from avatar_actors.settings import AvatarSettings
 from tests.wire.acp_digest import turns
 from tests.wire.acp_replay import Replay
 

@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from avatar_actors.events import DiagnosticEvent, ToolEvent
-from avatar_actors.types import Outcome, Permit, ToolStatus
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_permissions import MOST_PENDING
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered
-from avatar_actors.wire.acp_requests import MOST_FILES
+from avatar_actors.model.events import DiagnosticEvent, ToolEvent
+from avatar_actors.model.values import Outcome, Permit, ToolStatus
+from avatar_actors.wire.acp.incoming import MOST_FILES
+from avatar_actors.wire.acp.permissions import MOST_PENDING
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import AnswerFile, AnswerPermission, Cancel, Close, Prompt
 from avatar_actors.wire.facts import FileWanted, PermissionAsked, PermissionWithdrawn, TurnOver
 from tests.wire.acp_digest import words

@@ -6,10 +6,10 @@ import pytest
 from acp import schema
 from pydantic import BaseModel
 
-from avatar_actors.attachment import Attachment
-from avatar_actors.types import McpServer, Permit
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.model.attachment import Attachment
+from avatar_actors.model.values import McpServer, Permit
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,
@@ -162,9 +162,9 @@ def test_what_is_sent_in_a_recorded_conversation_keeps_to_the_schema(agent: str,
 
 def test_schema_has_no_update_that_the_wire_does_not_know() -> None:
     """Drift of the protocol is seen here first."""
-    from avatar_actors.wire import acp_update  # noqa: PLC0415 - only this test looks inside
+    from avatar_actors.wire.acp import update_types  # noqa: PLC0415 - only this test looks inside
 
-    known = {kind.__struct_config__.tag for kind in acp_update.Update.__args__}
+    known = {kind.__struct_config__.tag for kind in update_types.Update.__args__}
     params: Any = schema.SessionNotification.model_fields["update"].annotation
     kinds = {
         value

@@ -1,10 +1,10 @@
 import pytest
 
-from avatar_actors.events import DiagnosticEvent, ToolEvent
-from avatar_actors.types import ToolStatus
-from avatar_actors.wire.acp import AcpWire
-from avatar_actors.wire.acp_profile import AcpProfile
-from avatar_actors.wire.acp_tools import MOST_OPEN, MOST_OUTPUT
+from avatar_actors.model.events import DiagnosticEvent, ToolEvent
+from avatar_actors.model.values import ToolStatus
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.tools import MOST_OPEN, MOST_OUTPUT
+from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Cancel, Prompt
 from avatar_actors.wire.facts import TurnOver
 from tests.wire.acp_digest import words

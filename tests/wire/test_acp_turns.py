@@ -1,8 +1,8 @@
 import pytest
 
-from avatar_actors.events import DiagnosticEvent, TextEvent, ThinkingEvent, UnrecognisedEvent
-from avatar_actors.types import CostSource, Outcome, Usage
-from avatar_actors.wire.acp_profile import AcpProfile
+from avatar_actors.model.events import DiagnosticEvent, TextEvent, ThinkingEvent, UnrecognisedEvent
+from avatar_actors.model.values import CostSource, Outcome, Usage
+from avatar_actors.wire.acp.profile import AcpProfile
 from avatar_actors.wire.commands import Cancel, Close, Open, Prompt, Steer
 from avatar_actors.wire.facts import Fact, TurnOver
 from avatar_actors.wire.json_values import RAW_LENGTH

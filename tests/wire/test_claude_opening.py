@@ -1,8 +1,8 @@
 """How a session of Claude Code begins, or does not."""
 
-from avatar_actors.types import Continuity
-from avatar_actors.wire.claude import ClaudeWire
-from avatar_actors.wire.claude_opening import capabilities_of
+from avatar_actors.model.values import Continuity
+from avatar_actors.wire.claude.opening import capabilities_of
+from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import Call, Close, Open, Prompt
 from avatar_actors.wire.facts import (
     Answered,

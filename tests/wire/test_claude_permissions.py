@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from avatar_actors.events import DiagnosticEvent, ToolEvent
-from avatar_actors.types import Permit, ToolStatus
-from avatar_actors.wire.claude import ClaudeWire
+from avatar_actors.model.events import DiagnosticEvent, ToolEvent
+from avatar_actors.model.values import Permit, ToolStatus
+from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import AnswerPermission, Cancel, Prompt
 from avatar_actors.wire.facts import PermissionAsked, PermissionWithdrawn
 from tests.wire.claude_replay import Replay, line_of, opened, said, success

@@ -5,11 +5,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-from avatar_actors.events import ActivityEvent, TextEvent, ThinkingEvent, ToolEvent
+from avatar_actors.model.events import ActivityEvent, TextEvent, ThinkingEvent, ToolEvent
+from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.model.values import Continuity, Outcome, Permit, ToolStatus
 from avatar_actors.providers.claude import claude_provider
 from avatar_actors.providers.provider import Place
-from avatar_actors.settings import AvatarSettings
-from avatar_actors.types import Continuity, Outcome, Permit, ToolStatus
 from avatar_actors.wire.commands import AnswerPermission, Cancel, Close, Open, Prompt, Steer
 from avatar_actors.wire.facts import (
     Opened,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.events import DiagnosticEvent, TextEvent, UnrecognisedEvent
-from avatar_actors.wire.claude import ClaudeWire
+from avatar_actors.model.events import DiagnosticEvent, TextEvent, UnrecognisedEvent
+from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import Cancel, Command, Open, Prompt, Steer
 from avatar_actors.wire.facts import Fact, TurnOver
 from tests.wire.claude_replay import RECORDINGS, initialized, line_of, opened, recording, success

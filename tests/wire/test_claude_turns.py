@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from avatar_actors.events import (
+from avatar_actors.model.events import (
     ActivityEvent,
     DiagnosticEvent,
     TextEvent,
     ThinkingEvent,
     ToolEvent,
 )
-from avatar_actors.types import Outcome, ToolStatus
-from avatar_actors.wire.claude import ClaudeWire
+from avatar_actors.model.values import Outcome, ToolStatus
+from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import Cancel, Close, Prompt, Steer
 from avatar_actors.wire.facts import Fact, TurnOver
 from tests.wire.claude_replay import line_of, opened, said, success

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.attachment import Attachment
-from avatar_actors.events import DiagnosticEvent, UnrecognisedEvent
-from avatar_actors.types import Continuity, Outcome, Permit, Usage
+from avatar_actors.model.attachment import Attachment
+from avatar_actors.model.events import DiagnosticEvent, UnrecognisedEvent
+from avatar_actors.model.values import Continuity, Outcome, Permit, Usage
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,
@@ -29,7 +29,7 @@ from avatar_actors.wire.facts import (
     OpenFailure,
     TurnOver,
 )
-from avatar_actors.wire.gemini import GeminiHeadlessWire
+from avatar_actors.wire.gemini.wire import GeminiHeadlessWire
 from tests.wire.digest import digest
 from tests.wire.gemini_replay import (
     NAMES,

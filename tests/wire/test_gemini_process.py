@@ -6,11 +6,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-from avatar_actors.events import TextEvent, ToolEvent
+from avatar_actors.model.events import TextEvent, ToolEvent
+from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.model.values import Outcome, ToolStatus
 from avatar_actors.providers.gemini_headless import gemini_headless_provider
 from avatar_actors.providers.provider import Place
-from avatar_actors.settings import AvatarSettings
-from avatar_actors.types import Outcome, ToolStatus
 from avatar_actors.wire.commands import Cancel, Open, Prompt
 from avatar_actors.wire.facts import Opened, TurnOver
 from tests.wire.agent_talk import EMBEDDED, Talk, talk

@@ -3,7 +3,7 @@ import time
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.wire.ndjson import Lines
+from avatar_actors.wire.framing import Lines
 
 SLICE = 64 * 1024
 lines_of_bytes = st.lists(st.binary(max_size=12).map(lambda b: b.replace(b"\n", b" ")), max_size=8)

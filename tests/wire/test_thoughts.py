@@ -2,8 +2,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.types import ThinkingPhase
-from avatar_actors.wire.thoughts import Thoughts, phase_of
+from avatar_actors.model.values import ThinkingPhase
+from avatar_actors.wire.shared_events import Thoughts, phase_of
 
 
 def test_block_has_one_start_and_one_end() -> None:

@@ -8,11 +8,11 @@ import msgspec
 from rich.text import Text
 
 from avatar_actors import PermissionEvent
-from avatar_actors.cli.display import measures
 from avatar_actors.cli.display.file_edits import file_edits
-from avatar_actors.cli.display.harmless import one_line, revealed
-from avatar_actors.cli.display.scene import Asked
 from avatar_actors.cli.display.style import Signs
+from avatar_actors.cli.display.view_state import Asked
+from avatar_actors.cli.terminal import measures
+from avatar_actors.cli.terminal.harmless import one_line, revealed
 
 # So many lines of it stand in the question; what may need more is printed above, whole.
 MOST: Final = 12

@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from rich.text import Text
 
 from avatar_actors.cli.display import approval, plan, work_box
-from avatar_actors.cli.display.ink import Ink, cropped
-from avatar_actors.cli.display.scene import Scene
+from avatar_actors.cli.display.rendering import Ink, cropped
 from avatar_actors.cli.display.state_line import state_line
+from avatar_actors.cli.display.status_line import status_lines
 from avatar_actors.cli.display.style import Style
-from avatar_actors.cli.display.thinking import status_lines
+from avatar_actors.cli.display.view_state import Scene
 from avatar_actors.cli.display.work import Work
 
 _LEAST_TEXT: Final = 3

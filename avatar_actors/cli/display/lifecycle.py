@@ -17,8 +17,8 @@ from avatar_actors import (
     ToolEvent,
     TurnStartedEvent,
 )
-from avatar_actors.cli.display.happenings import Line
-from avatar_actors.cli.display.harmless import one_line
+from avatar_actors.cli.display.notices import Line
+from avatar_actors.cli.terminal.harmless import one_line
 
 
 def lifecycle(event: AvatarEvent) -> Line | None:

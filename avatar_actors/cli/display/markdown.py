@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.text import Text
 
-from avatar_actors.cli.display.ink import Ink
+from avatar_actors.cli.display.rendering import Ink
 
 # Where HTML is not known, what looks like it is text, and is shown.
 PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])

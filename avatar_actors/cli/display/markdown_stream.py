@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 from rich.text import Text
 
-from avatar_actors.cli.display.ink import Ink
 from avatar_actors.cli.display.plain_stream import PlainStream
+from avatar_actors.cli.display.rendering import Ink
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

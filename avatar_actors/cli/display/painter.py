@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from rich.cells import cell_len
 
-from avatar_actors.cli.display.ink import SGR, cropped
+from avatar_actors.cli.display.rendering import SGR, cropped
 
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"  # a terminal that knows it shows all at once
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"

@@ -6,7 +6,7 @@ from itertools import repeat
 
 from rich.cells import get_character_cell_size
 
-from avatar_actors.cli.display.ink import Ink
+from avatar_actors.cli.display.rendering import Ink
 
 
 class PlainStream:

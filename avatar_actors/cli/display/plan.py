@@ -8,8 +8,8 @@ from typing import Final
 from rich.text import Text
 
 from avatar_actors import PlanEntry
-from avatar_actors.cli.display.harmless import one_line
 from avatar_actors.cli.display.style import Signs
+from avatar_actors.cli.terminal.harmless import one_line
 
 _LOOKS: Final = {"completed": "dim", "in_progress": "bold"}
 

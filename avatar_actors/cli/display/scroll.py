@@ -9,9 +9,9 @@ from msgspec import Struct
 from rich.cells import set_cell_size
 from rich.text import Text
 
-from avatar_actors.cli.display.ink import Ink
 from avatar_actors.cli.display.markdown_stream import MarkdownStream
 from avatar_actors.cli.display.plain_stream import PlainStream
+from avatar_actors.cli.display.rendering import Ink
 from avatar_actors.cli.display.style import Style
 
 _INDENT: Final = 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from avatar_actors.cli.display import measures
-from avatar_actors.cli.display.scene import Scene
 from avatar_actors.cli.display.style import Signs
+from avatar_actors.cli.display.view_state import Scene
+from avatar_actors.cli.terminal import measures
 
 
 def state_line(scene: Scene, signs: Signs) -> Text:

@@ -9,10 +9,10 @@ from typing import Final
 from rich.text import Text
 
 from avatar_actors import ActivityStatus
-from avatar_actors.cli.display import measures
-from avatar_actors.cli.display.harmless import last_lines
 from avatar_actors.cli.display.style import Signs, Style
 from avatar_actors.cli.display.work import Job, Work, rooted
+from avatar_actors.cli.terminal import measures
+from avatar_actors.cli.terminal.harmless import last_lines
 
 MANY: Final = 8
 _BAR: Final = 10

@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from avatar_actors.cli.casting import cast
-from avatar_actors.cli.exit_code import ExitCode, Failure
+from avatar_actors.cli.agent_choice import cast
+from avatar_actors.cli.exit_codes import ExitCode, Failure
 from avatar_actors.cli.options import Wanted, avatar_options
 
 

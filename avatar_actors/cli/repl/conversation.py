@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from avatar_actors import Outcome
-from avatar_actors.cli.exit_code import ExitCode
+from avatar_actors.cli.exit_codes import ExitCode
 
 # Two Ctrl-C within so many seconds leave, whatever the first one did.
 AGAIN: Final = 2.0

@@ -8,12 +8,12 @@ from typing import TypeVar
 from msgspec import Struct
 
 from avatar_actors import Avatar, AvatarEngine, Permit, ProviderCapabilities, RuntimeThread
-from avatar_actors.cli.approvals import Input
-from avatar_actors.cli.casting import Casting
-from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.agent_choice import Casting
+from avatar_actors.cli.repl.context import Turns
 from avatar_actors.cli.repl.conversation import Conversation
-from avatar_actors.cli.repl.minutes import Minutes
-from avatar_actors.cli.repl.turns import Turns
+from avatar_actors.cli.repl.session_log import Minutes
+from avatar_actors.cli.terminal.approvals import Input
+from avatar_actors.cli.terminal.text import plain
 
 T = TypeVar("T")
 

@@ -6,8 +6,14 @@ import asyncio
 import shlex
 from pathlib import Path
 
-from avatar_actors.cli.approvals import Input
-from avatar_actors.cli.edited_input import check_end, chosen_editor, input_file, input_in, not_run
+from avatar_actors.cli.terminal.approvals import Input
+from avatar_actors.cli.terminal.editor import (
+    check_end,
+    chosen_editor,
+    input_file,
+    input_in,
+    not_run,
+)
 
 
 async def edited(given: Input) -> Input:

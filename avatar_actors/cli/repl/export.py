@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from avatar_actors import Outcome
-from avatar_actors.cli.repl.minutes import Exchange, Minutes
+from avatar_actors.cli.repl.session_log import Exchange, Minutes
 
 
 class Existing(Enum):

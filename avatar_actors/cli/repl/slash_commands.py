@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.cli.repl import enquiries, steering
+from avatar_actors.cli.repl import action_commands, query_commands
 from avatar_actors.cli.repl.desk import Desk
 
 Function: TypeAlias = Callable[[Desk, str], Awaitable[list[str]]]
@@ -56,20 +56,31 @@ KEYS_HELP: Final = (
 
 _TABLE: Final = (
     SlashCommand("help", "", "show this", help_lines),
-    SlashCommand("model", "[name]", "show the models, or switch to one", steering.choose_model),
     SlashCommand(
-        "mode", "[name]", "show the agent's modes, or switch to one", steering.choose_mode
+        "model", "[name]", "show the models, or switch to one", action_commands.choose_model
     ),
-    SlashCommand("cancel", "[activity]", "end the turn, or one tool or task", steering.cancel),
-    SlashCommand("sessions", "", "list the stored sessions of the directory", enquiries.sessions),
-    SlashCommand("resume", "[id or number]", "go on with one, or with the last", steering.resume),
-    SlashCommand("tree", "", "show the supervision tree", enquiries.tree),
-    SlashCommand("cost", "", "show tokens, money and what is left of it", enquiries.cost),
-    SlashCommand("tools", "", "show the tool calls of the last turn", enquiries.tools),
     SlashCommand(
-        "export", "[file]", "write the conversation; .json; /export! overwrites", steering.export
+        "mode", "[name]", "show the agent's modes, or switch to one", action_commands.choose_mode
     ),
-    SlashCommand("quit", "", "leave", steering.leave),
+    SlashCommand(
+        "cancel", "[activity]", "end the turn, or one tool or task", action_commands.cancel
+    ),
+    SlashCommand(
+        "sessions", "", "list the stored sessions of the directory", query_commands.sessions
+    ),
+    SlashCommand(
+        "resume", "[id or number]", "go on with one, or with the last", action_commands.resume
+    ),
+    SlashCommand("tree", "", "show the supervision tree", query_commands.tree),
+    SlashCommand("cost", "", "show tokens, money and what is left of it", query_commands.cost),
+    SlashCommand("tools", "", "show the tool calls of the last turn", query_commands.tools),
+    SlashCommand(
+        "export",
+        "[file]",
+        "write the conversation; .json; /export! overwrites",
+        action_commands.export,
+    ),
+    SlashCommand("quit", "", "leave", action_commands.leave),
 )
 COMMANDS: Final = {one.name: one for one in _TABLE}
 
@@ -89,7 +100,7 @@ async def carry_out(desk: Desk, typed: Typed) -> list[str]:
     """What it has to say; an unknown one is answered with the nearest."""
     name, argument = typed.name, typed.argument
     if name == "export!":
-        return await steering.export_anyway(desk, argument)
+        return await action_commands.export_anyway(desk, argument)
     command = COMMANDS.get(name)
     if command is None:
         return [unknown(name, [one.choice_id for one in desk.minutes.commands])]

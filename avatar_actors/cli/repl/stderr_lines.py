@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from avatar_actors.cli.plain_text import plain
+from avatar_actors.cli.terminal.text import plain
 
 
 class StderrLines(io.TextIOBase):

@@ -9,7 +9,7 @@ from typing import TextIO
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from avatar_actors.cli.terminal_traits import size_of
+from avatar_actors.cli.terminal.terminal_traits import size_of
 
 # What is between them is shown at once, by terminals that know it; the others pass over it.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"

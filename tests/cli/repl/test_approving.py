@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from avatar_actors.warden.process_tree import descendants
+from avatar_actors.programs.warden.process_tree import descendants
 from tests.cli.programs import script
 from tests.cli.repl.conftest import Talking
 from tests.cli.repl.pressing import leave, said, say, terminate, typed

@@ -15,7 +15,7 @@ from avatar_actors import (
     TurnStartedEvent,
 )
 from avatar_actors.cli.repl.export import Existing, export_to
-from avatar_actors.cli.repl.minutes import Minutes
+from avatar_actors.cli.repl.session_log import Minutes
 
 TALK: tuple[AvatarEvent, ...] = (
     SessionInfoEvent(model="opus"),

@@ -3,7 +3,7 @@ import os
 import signal
 from pathlib import Path
 
-from avatar_actors.warden.process_tree import descendants
+from avatar_actors.programs.warden.process_tree import descendants
 from tests.cli.programs import script
 from tests.cli.repl.conftest import Talking
 from tests.cli.repl.pressing import UP, WAITING, assert_left, leave, said, say, terminate, typed

@@ -1,0 +1,221 @@
+"""The handle that a host holds of an avatar."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Unpack
+
+from avatar_actors.avatar import messages
+from avatar_actors.avatar.cancelling import Escalation, StopWanted, cancel_activity
+from avatar_actors.avatar.choosing import choose
+from avatar_actors.avatar.control import Contact
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.avatar.limit_messages import RaiseBudget
+from avatar_actors.avatar.prompting import submission_of
+from avatar_actors.avatar.resume_messages import Chosen, ResumeThis
+from avatar_actors.avatar.resuming import fork_wanted, take_up
+from avatar_actors.avatar.tree import Actors
+from avatar_actors.avatar.turn import Desk, Turn
+from avatar_actors.model.events import ActivityEvent, AvatarEvent, TurnEndedEvent
+from avatar_actors.model.health import HealthStatus
+from avatar_actors.model.identifiers import check_session_id
+from avatar_actors.model.response import BridgeResponse
+from avatar_actors.model.settings import AvatarSettings, Budget, PromptOptions
+from avatar_actors.model.values import (
+    CancelResult,
+    Choice,
+    JsonObject,
+    Message,
+    Permit,
+    ProviderCapabilities,
+    StoredSession,
+)
+from avatar_actors.providers.stores.queries import last_other, sessions_of
+from avatar_actors.session import messages as session_messages
+from avatar_actors.session.launch import Launcher
+from supervisors import AskFailed, MailboxFull, Supervisor
+
+
+class Avatar:
+    """One agent, supervised. All methods are for tasks of the trio loop that it runs in."""
+
+    def __init__(
+        self,
+        name: str,
+        settings: AvatarSettings,
+        actors: Actors,
+        avatars: Supervisor,
+        launcher: Launcher,
+    ) -> None:
+        self.name: str = name
+        self._settings = settings
+        self._actors = actors
+        self._avatars = avatars
+        self._launcher = launcher
+        self._contact = Contact(name, actors)
+        self._turn_ids = itertools.count(1)
+        grace = settings.timeouts.interrupt
+        hub, queue = actors.hub, actors.turn_queue
+        self._desk = Desk(hub, queue, monitor=self._contact.monitor, interrupt_grace=grace)
+
+    def turn(self, prompt: str, **options: Unpack[PromptOptions]) -> Turn:
+        """A turn for this prompt: `async with` it, read its events, look at its outcome."""
+        return self._turn(self._submission(prompt, options))
+
+    stream = turn
+
+    async def chat(self, prompt: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
+        """The whole answer. Cancelling this call interrupts the turn."""
+        async with self._turn(self._submission(prompt, options), (TurnEndedEvent,)) as turn:
+            return await turn.wait()
+
+    async def interrupt(self) -> bool:
+        """End the present turn; False if there is none."""
+        return await self._end_turn(0)
+
+    async def cancel_activity(
+        self, activity_id: str, escalation: Escalation = Escalation.NEVER
+    ) -> CancelResult:
+        """Stop one tool or task: by the protocol, else by its processes, else with its turn."""
+        wanted = StopWanted(activity_id, escalation)
+        return await cancel_activity(self._contact, wanted, self._end_turn)
+
+    async def activities(self) -> tuple[ActivityEvent, ...]:
+        """What runs now: the turn, its tools, sub-agents, background tasks."""
+        return await self._contact.ask(self._actors.tracker, messages.ListActivities())
+
+    async def answer(
+        self,
+        request_id: str,
+        permit: Permit,
+        *,
+        option_id: str = "",
+        message: str = "",
+        updated_input: JsonObject | None = None,
+    ) -> None:
+        """Answer a PermissionEvent; UnknownRequest when it is no longer open."""
+        answer = session_messages.AnswerQuestion(
+            request_id=request_id,
+            permit=permit,
+            option_id=option_id,
+            message=message,
+            updated_input=updated_input,
+        )
+        await self._contact.ask(self._actors.gatekeeper, answer)
+
+    @asynccontextmanager
+    async def events(
+        self, *kinds: type[AvatarEvent], capacity: int = 4096
+    ) -> AsyncGenerator[EventStream]:
+        """Subscribe to what happens from now on, of these kinds and their children, or of all."""
+        stream = EventStream(kinds=kinds, capacity=capacity)
+        try:
+            await self._contact.ask(self._actors.hub, messages.Subscribe(stream))
+            yield stream
+        finally:
+            stream.close()
+            with suppress(MailboxFull):
+                self._actors.hub.tell_nowait(messages.Unsubscribe(stream))
+
+    async def history(self) -> tuple[Message, ...]:
+        """What was said, in whole pairs of prompt and answer."""
+        return await self._contact.ask(self._actors.turn_queue, messages.GetHistory())
+
+    async def clear_history(self) -> None:
+        """Forget it; the agent does not."""
+        await self._contact.ask(self._actors.turn_queue, messages.ClearHistory())
+
+    async def capabilities(self) -> ProviderCapabilities:
+        """What the agent said it can do, when it started."""
+        return (await self._contact.session()).capabilities
+
+    async def health(self) -> HealthStatus:
+        """How it does."""
+        return await self._contact.ask(self._actors.turn_queue, messages.GetHealth())
+
+    async def raise_budget(self, budget: Budget) -> None:
+        """From now on this budget holds; what was spent is spent."""
+        await self._contact.ask(self._actors.budget, RaiseBudget(budget))
+
+    async def sessions(self) -> tuple[StoredSession, ...]:
+        """The stored sessions of the working directory, the last used first."""
+        return await sessions_of(self._contact, self._launcher)
+
+    async def resume(self, session_id: str) -> None:
+        """Go on with a stored session: the agent is restarted for it, its turn cancelled.
+
+        AvatarStartError if that cannot be; the avatar then goes on with a fresh session.
+        """
+        check_session_id(session_id)
+        await self._take_up(ResumeThis(session_id))
+
+    async def continue_last(self) -> StoredSession:
+        """Resume the session that was used last besides this one; UnknownRequest if none was."""
+        last = await last_other(self._contact, self._launcher)
+        await self._take_up(ResumeThis(last.session_id))
+        return last
+
+    async def fork(self, session_id: str = "") -> str:
+        """Go on in a copy of a session, or of this one, and leave it as it is; the copy's id."""
+        if session_id:
+            check_session_id(session_id)
+        return await self._take_up(await fork_wanted(self._contact, session_id))
+
+    async def models(self) -> tuple[Choice, ...]:
+        """The models that the agent offers; some take others too."""
+        return (await self.capabilities()).models
+
+    async def set_model(self, model: str) -> None:
+        """Switch to a model, also for the agent's next lives; Unsupported if it is not taken."""
+        await choose(self._contact, Chosen(model=model))
+
+    async def set_mode(self, mode: str) -> None:
+        """Switch to a mode of the agent, as `set_model` does."""
+        await choose(self._contact, Chosen(mode=mode))
+
+    async def call(self, action: str, arguments: JsonObject | None = None) -> Any:
+        """Any other request of the agent's protocol, as `set_model` or `raw:session/fork`."""
+        session = await self._contact.session()
+        return await self._contact.ask(
+            session.bridge, session_messages.CallAgent(action, arguments or {})
+        )
+
+    async def stop(self) -> None:
+        """End it: its turns as cancelled, its process tree, its files. Twice is once.
+
+        Who is cancelled in it does not see the end, which comes all the same.
+        """
+        try:
+            await self.close_down("the avatar was stopped")
+        finally:
+            await self._avatars.terminate(self._actors.supervisor)
+
+    async def close_down(self, reason: str) -> None:
+        """Take no more prompts and end the turns: the first step of a stop."""
+        with suppress(AskFailed):
+            await self._actors.turn_queue.ask(messages.CloseDown(reason))
+
+    @property
+    def is_down(self) -> bool:
+        """Whether it has stopped or given up."""
+        return self._contact.is_down
+
+    async def wait(self) -> None:
+        """Until it has stopped; AvatarDown with the reason if it gave up."""
+        await self._contact.wait()
+
+    def _submission(self, prompt: str, options: PromptOptions) -> messages.Submission:
+        return submission_of(next(self._turn_ids), prompt, options, self._settings)
+
+    def _turn(
+        self, submission: messages.Submission, kinds: tuple[type[AvatarEvent], ...] = ()
+    ) -> Turn:
+        return Turn(self._desk, submission, EventStream(submission.turn_id, kinds))
+
+    async def _take_up(self, wanted: ResumeThis) -> str:
+        return await take_up(self._contact, wanted, self._settings.timeouts, self.stop)
+
+    async def _end_turn(self, turn_id: int) -> bool:
+        return await self._contact.ask(self._actors.turn_queue, messages.Interrupt(turn_id))

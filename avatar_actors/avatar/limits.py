@@ -1,0 +1,201 @@
+"""What was spent against a budget, call by call: of one avatar or of a whole runtime. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from avatar_actors.model.settings import Budget
+from avatar_actors.model.values import Usage
+
+K = TypeVar("K", bound=Hashable)
+
+# So many ended calls are remembered, so that a late report replaces what it repeats.
+_REMEMBERED = 64
+
+
+class Limit(Struct, frozen=True, kw_only=True):
+    """One limit of a budget. `reserved` is what the calls in flight may yet spend."""
+
+    name: str
+    words: str
+    most: float
+    spent: float
+    reserved: float = 0.0
+
+    @property
+    def fill(self) -> float:
+        """How full it is; 1.0 is used up."""
+        try:
+            return self.spent / self.most if self.most > 0 else 1.0
+        except OverflowError:
+            return math.inf
+
+
+class _Call(Struct):
+    reserve: Usage
+    used: Usage = Usage()
+
+
+class Ledger(Generic[K]):
+    """Calls are opened, reported on and settled; what they cost is never forgotten.
+
+    An open call holds a reserve: as much as the dearest call so far, or `budget.reserve_usd`. A new
+    call is refused when what was spent and what is reserved fill a limit, so that those who come
+    together do not all start on the last cent.
+    """
+
+    def __init__(self, budget: Budget, holder: str) -> None:
+        self.budget = budget
+        self._holder = holder
+        self._open: dict[K, _Call] = {}
+        self._settled: dict[K, Usage] = {}
+        self._closed = Usage()
+        self._dearest = Usage()
+        self._turns = 0
+        self._warned: set[str] = set()
+
+    def open(self, call: K) -> None:
+        """A call may run: it counts, and reserves. The same call again is another attempt."""
+        self.settle(call)
+        self._forget(call)
+        self._turns += 1
+        money = self.budget.reserve_usd
+        cost = self._dearest.cost_usd if money is None else money
+        self._open[call] = _Call(Usage(cost_usd=cost, output_tokens=self._dearest.tokens))
+
+    def report(self, call: K, usage: Usage) -> None:
+        """What the call has used up to now; reports of one call replace each other."""
+        # What cannot be added up must not stay here: every later sum would fail of it.
+        usage = Usage() + usage
+        if call in self._open:
+            self._open[call].used = usage
+        elif call in self._settled:
+            self._settled[call] = usage
+        else:
+            self._closed += usage
+
+    def settle(self, call: K) -> Usage | None:
+        """The call is over: what it used; its reserve is free. None if it was not open."""
+        ended = self._open.pop(call, None)
+        if ended is None:
+            return None
+        used = self._settled[call] = ended.used
+        self._dearest = Usage(
+            cost_usd=max(used.cost_usd or 0.0, self._dearest.cost_usd or 0.0),
+            output_tokens=max(used.tokens, self._dearest.tokens),
+        )
+        while len(self._settled) > _REMEMBERED:
+            self._forget(next(iter(self._settled)))
+        return used
+
+    def forget(self, is_gone: Callable[[K], bool]) -> None:
+        """These calls will not be heard of again. What they used stays in the total."""
+        for call in [each for each in self._settled if is_gone(each)]:
+            self._forget(call)
+
+    def total(self) -> Usage:
+        """Everything."""
+        running = [call.used for call in self._open.values()]
+        return Usage.sum_of([self._closed, *self._settled.values(), *running])
+
+    def refusal(self) -> str:
+        """Why another call may not run, and what can be done about it; or nothing."""
+        for limit in self._limits():
+            if limit.spent >= limit.most:
+                return self._used_up(limit)
+            if limit.spent + limit.reserved >= limit.most:
+                return (
+                    f"what is left of {self._name(limit)} is reserved for {len(self._open)} turn(s)"
+                    f" in flight; {self._advice(limit)}, or try again when they have ended"
+                )
+        return ""
+
+    def overrun(self) -> str:
+        """Why the calls in flight must end, or nothing. Turns are only counted as they begin."""
+        for limit in self._limits():
+            if limit.name != "turns" and limit.spent >= limit.most:
+                return self._used_up(limit)
+        return ""
+
+    def warnings(self) -> list[str]:
+        """The limits that have come to `warn_at`; each is told once."""
+        full = [limit for limit in self._limits() if limit.fill >= self.budget.warn_at]
+        new = [limit for limit in full if limit.name not in self._warned]
+        self._warned.update(limit.name for limit in new)
+        return [f"{limit.fill:.0%} of {self._name(limit)} is used" for limit in new]
+
+    def blind_spot(self, used: Usage) -> str:
+        """What to say when this is what a whole call used: what nobody tells stops nobody."""
+        for limit in self._limits():
+            if why := _unseen(limit.name, used):
+                return f"{self._name(limit)} cannot stop this agent: {why}"
+        return ""
+
+    def raise_to(self, budget: Budget) -> None:
+        """From now on this budget holds; what was spent is spent."""
+        self.budget = budget
+        self._warned.clear()
+
+    def _limits(self) -> Iterator[Limit]:
+        budget, total = self.budget, self.total()
+        if budget.cost_usd is not None:
+            spent = total.cost_usd or 0.0
+            reserved = sum(
+                max((call.reserve.cost_usd or 0.0) - (call.used.cost_usd or 0.0), 0.0)
+                for call in self._open.values()
+            )
+            yield Limit(
+                name="cost_usd",
+                words=f"{budget.cost_usd:g} USD",
+                most=budget.cost_usd,
+                spent=spent,
+                reserved=reserved,
+            )
+        if budget.tokens is not None:
+            reserved = sum(
+                max(call.reserve.tokens - call.used.tokens, 0) for call in self._open.values()
+            )
+            yield Limit(
+                name="tokens",
+                words=f"{budget.tokens} tokens",
+                most=budget.tokens,
+                spent=total.tokens,
+                reserved=reserved,
+            )
+        if budget.turns is not None:
+            words = f"{budget.turns} turn(s)"
+            yield Limit(name="turns", words=words, most=budget.turns, spent=self._turns)
+
+    def _forget(self, call: K) -> None:
+        self._closed += self._settled.pop(call, Usage())
+
+    def _used_up(self, limit: Limit) -> str:
+        return f"{self._name(limit)} is used up; {self._advice(limit)}"
+
+    def _name(self, limit: Limit) -> str:
+        return f"the {self._holder}'s budget of {limit.words}"
+
+    def _advice(self, limit: Limit) -> str:
+        return f"raise it with {self._holder}.raise_budget(Budget({limit.name}=…))"
+
+
+def _unseen(limit: str, used: Usage) -> str:
+    """Why the limit did not see this use, and what to limit instead; or nothing."""
+    has_tokens = used.tokens > 0
+    match limit:
+        case "cost_usd" if used.cost_usd is None and has_tokens:
+            return (
+                "nobody tells what its turns cost. Set `prices` for its model, "
+                "or limit tokens or turns"
+            )
+        case "cost_usd" if used.cost_usd is None:
+            return "it tells neither money nor tokens. Limit turns"
+        # What is free may well have used no tokens: a command that the agent itself answers.
+        case "tokens" if not has_tokens and used.cost_usd != 0:
+            return "it tells no tokens. Limit turns"
+        case _:
+            return ""

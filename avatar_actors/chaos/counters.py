@@ -1,0 +1,67 @@
+"""What a run counts as it goes: fixed in size, however long it takes."""
+
+from __future__ import annotations
+
+from msgspec import Struct, field
+
+from avatar_actors import Outcome
+from avatar_actors.chaos.questions import Question
+from avatar_actors.chaos.report.histogram import Histogram
+
+_EXAMPLES = 20
+
+
+class Prompts(Struct):
+    """Every prompt is in one of these: answered, cancelled as asked, failed, refused or lost."""
+
+    sent: int = 0
+    answered: int = 0
+    cancelled: int = 0
+    failed: int = 0
+    refused: int = 0
+    lost: int = 0
+
+    def __add__(self, other: Prompts) -> Prompts:
+        """Both together."""
+        sums = {name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
+        return Prompts(**sums)
+
+    def __sub__(self, other: Prompts) -> Prompts:
+        """What came since `other`."""
+        rest = {name: getattr(self, name) - getattr(other, name) for name in self.__struct_fields__}
+        return Prompts(**rest)
+
+    def add(self, outcome: Outcome) -> None:
+        """One has its outcome."""
+        if outcome is Outcome.COMPLETED:
+            self.answered += 1
+        elif outcome is Outcome.CANCELLED:
+            self.cancelled += 1
+        else:
+            self.failed += 1
+
+
+class Tally(Struct):
+    """What all avatars have in common. `in_slice`: of `siblings`, in the present slice."""
+
+    baseline: Histogram = field(default_factory=Histogram)
+    siblings: Histogram = field(default_factory=Histogram)
+    in_slice: Histogram = field(default_factory=Histogram)
+    disturbed: int = 0
+    disturbances: list[str] = field(default_factory=list[str])
+    given_up: int = 0
+    restarts: int = 0
+    is_baseline: bool = True
+
+    def waited(self, question: Question, seconds: float) -> None:
+        """A sibling, on which no fault was, had its whole answer after so long."""
+        if question.cancel_after is not None:
+            return
+        for waits in (self.baseline,) if self.is_baseline else (self.siblings, self.in_slice):
+            waits.add(seconds)
+
+    def disturb(self, words: str) -> None:
+        """A sibling, on which no fault was, had another outcome than it should."""
+        self.disturbed += 1
+        if len(self.disturbances) < _EXAMPLES:
+            self.disturbances.append(words)

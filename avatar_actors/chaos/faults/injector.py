@@ -1,0 +1,164 @@
+"""A fault from its plan to its record: injected until it lands, and watched until all is well."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Final, TypeAlias
+
+import msgspec
+import trio
+from msgspec import Struct, field
+
+from avatar_actors import AvatarDown
+from avatar_actors.chaos.counters import Prompts
+from avatar_actors.chaos.faults import host, script, signals
+from avatar_actors.chaos.faults import moment as by_moment
+from avatar_actors.chaos.faults.event_watch import is_back, is_sign
+from avatar_actors.chaos.faults.injection import Landing, NotLanded, Shot
+from avatar_actors.chaos.faults.kinds import FaultKind
+from avatar_actors.chaos.faults.schedule import PlannedFault
+from avatar_actors.chaos.load import PATIENCE
+from avatar_actors.chaos.slot import Stage
+
+_ATTEMPTS = 5
+# Many times what the slowest takes: it starts an agent, which takes some 12 s of a busy machine.
+_LANDS_WITHIN = 60.0
+
+Injection: TypeAlias = Callable[[Shot], Awaitable[Landing]]
+_K = FaultKind
+
+INJECTIONS: Final[dict[FaultKind, Injection]] = {
+    _K.RAISE_IN_ACTOR: host.raise_in_actor,
+    _K.RAISE_IN_VITAL: host.raise_in_vital,
+    _K.RAISE_IN_START: host.raise_in_start,
+    _K.EXIT: script.die_in_turn,
+    _K.HANG: script.hang,
+    _K.KILL_AGENT: signals.end_agent,
+    _K.STOP_AGENT: signals.stop_agent,
+    _K.TERM_AGENT: signals.end_agent,
+    _K.KILL_KEEPER: signals.kill_keeper,
+    _K.KILL_WARDEN: signals.kill_warden,
+    _K.STOP_WARDEN: signals.stop_warden,
+    _K.TERM_WARDEN: signals.term_warden,
+    _K.KILL_TOOL: signals.end_tool,
+    _K.STOP_TOOL: signals.stop_tool,
+    _K.TERM_TOOL: signals.end_tool,
+    _K.CLOSE_STDOUT: script.die_in_turn,
+    _K.HALF_LINE: script.die_in_turn,
+    _K.GARBAGE: script.garbage,
+    _K.FLOOD: script.flood,
+    _K.STDERR_FLOOD: script.stderr_flood,
+    _K.SLOW_SUBSCRIBER: script.slow_subscriber,
+    _K.FULL_MAILBOX: host.full_mailbox,
+    _K.EMFILE: host.emfile,
+    _K.ENOSPC: host.enospc,
+    _K.KILL_IN_START: by_moment.kill_in_start,
+    _K.KILL_IN_STOP: by_moment.kill_in_stop,
+    _K.KILL_IN_BACKOFF: by_moment.kill_in_backoff,
+    _K.CANCEL_IN_RESTART: by_moment.cancel_in_restart,
+}
+_OF_THE_WARDEN: Final = frozenset(
+    {_K.KILL_WARDEN, _K.STOP_WARDEN, _K.TERM_WARDEN, _K.KILL_IN_BACKOFF}
+)
+
+
+class FaultRecord(Struct, frozen=True, kw_only=True):
+    """What became of a fault. Seconds; `at` since the faults began, the others since it landed.
+
+    `detect`: until the host could know of it; `restart`: until the next session was ready;
+    `recovery`: until a prompt that was sent after it was answered; `down`: without a session.
+    `prompts` and `breaches`: of the avatar that it hit, as long as it was dealt with.
+    """
+
+    number: int
+    kind: FaultKind
+    avatar: int
+    planned: float
+    at: float
+    is_landed: bool
+    proof: str
+    attempts: int
+    detect: float | None = None
+    restart: float | None = None
+    recovery: float | None = None
+    restarts: int = 0
+    down: float = 0.0
+    prompts: Prompts = field(default_factory=Prompts)
+    breaches: int = 0
+
+
+async def inject(stage: Stage, fault: PlannedFault, began: float) -> FaultRecord:
+    """One fault at a time on a place; `began` is when the faults did, on the monotonic clock."""
+    async with AsyncExitStack() as locks:
+        await locks.enter_async_context(stage.lock)
+        if fault.kind in _OF_THE_WARDEN:
+            await locks.enter_async_context(stage.house.one_warden)
+        stage.player.is_hit = True
+        stage.player.hits += 1
+        try:
+            return await _until_landed(Shot(stage, fault), began)
+        finally:
+            stage.player.is_hit = False
+
+
+async def _until_landed(shot: Shot, began: float) -> FaultRecord:
+    why: list[str] = []
+    stage, fault = shot.stage, shot.fault
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return await _land(shot, began, attempt)
+        # OSError: we too may have been short of descriptors.
+        except (NotLanded, AvatarDown, OSError) as error:
+            why.append(str(error))
+            if stage.avatar.is_down:
+                await stage.replace()
+    return FaultRecord(
+        number=fault.number,
+        kind=fault.kind,
+        avatar=fault.avatar,
+        planned=fault.at,
+        at=time.monotonic() - began,
+        is_landed=False,
+        proof="; ".join(why),
+        attempts=_ATTEMPTS,
+    )
+
+
+async def _land(shot: Shot, began: float, attempt: int) -> FaultRecord:
+    stage, fault = shot.stage, shot.fault
+    before, down = stage.witness.restarts, stage.witness.down_seconds
+    prompts, breaches = msgspec.structs.replace(stage.player.prompts), stage.witness.breaches.total
+    with stage.witness.watching(is_sign) as signs, stage.witness.watching(is_back) as backs:
+        landing: Landing | None = None
+        with trio.move_on_after(_LANDS_WITHIN):
+            landing = await INJECTIONS[fault.kind](shot)
+        if landing is None:
+            raise NotLanded(f"nothing showed within {_LANDS_WITHIN:g} s")
+        answered: float | None = None
+        with trio.move_on_after(PATIENCE):
+            answered = await stage.player.answered_since(landing.at)
+    stage.witness.down_seconds += landing.frozen
+    restarts, at = stage.witness.restarts - before, landing.at
+    return FaultRecord(
+        number=fault.number,
+        kind=fault.kind,
+        avatar=fault.avatar,
+        planned=fault.at,
+        at=at - began,
+        is_landed=True,
+        proof=landing.proof,
+        attempts=attempt,
+        detect=_since(at, signs.first_since(at)),
+        restart=_since(at, backs.first_since(at)) if restarts else None,
+        recovery=_since(at, answered),
+        restarts=restarts,
+        down=stage.witness.down_seconds - down,
+        prompts=stage.player.prompts - prompts,
+        breaches=stage.witness.breaches.total - breaches,
+    )
+
+
+def _since(moment: float, later: float | None) -> float | None:
+    return None if later is None else later - moment

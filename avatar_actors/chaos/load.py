@@ -1,0 +1,217 @@
+"""The load on one place: a question after the other, each to its outcome."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
+
+import trio
+from msgspec import Struct
+
+from avatar_actors import Avatar, AvatarDown, Outcome, TextEvent, Turn, TurnEndedEvent
+from avatar_actors.chaos.counters import Prompts, Tally
+from avatar_actors.chaos.oracle.oracle import Ledger
+from avatar_actors.chaos.questions import TOKEN, Question
+
+# Who has no outcome, no restart, no answer by then has none: many times what a busy machine needs.
+PATIENCE = 60.0
+_AGAIN = 0.05
+_REMEMBERED = 64
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What became of a question. `ended` is None if it could not even be handed in."""
+
+    sent: float
+    done: float
+    text: str
+    ended: TurnEndedEvent | None
+
+
+class _Answered(Struct, frozen=True):
+    """When; the texts of floods would fill the memory that is measured."""
+
+    sent: float
+    done: float
+
+
+class _Special:
+    """A fault's own question, and its answer once there is one."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.answer: Answer | None = None
+        self.is_done = trio.Event()
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """Whom a player asks what: `avatar` and `write` are asked anew for each question."""
+
+    name: str
+    avatar: Callable[[], Avatar]
+    write: Callable[[], Question]
+    ledger: Ledger
+    tally: Tally
+    pause: float
+
+
+class Player:
+    """Asks all the time; a fault may have its own question asked next.
+
+    `hits` counts the faults on this place, `is_hit`: one is being dealt with. `call` is the scope
+    of the present question, for a host that leaves it.
+    Who has `asking` keeps it from asking; it is to be had when a question has its outcome.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.prompts = Prompts()
+        self.hits = 0
+        self.is_hit = False
+        self.call: trio.CancelScope | None = None
+        self.asking = trio.Lock()
+        self._place = place
+        self._special: deque[_Special] = deque()
+        self._is_over = False
+        self._poke = trio.Event()
+        self._answered: deque[_Answered] = deque(maxlen=_REMEMBERED)
+        self._news = trio.Event()
+
+    async def rehearse(self) -> str:
+        """One question, in peace: what is wrong with its answer, or nothing."""
+        ended = (await self._ask(self._place.write())).ended
+        if ended is None:
+            return f"nothing came within {PATIENCE:g} s"
+        is_well = ended.outcome is Outcome.COMPLETED
+        return "" if is_well else ended.reason or ended.outcome.value
+
+    async def play(self, replace: Callable[[], Awaitable[None]]) -> None:
+        """Question after question, until it is told to finish; `replace` who gave up."""
+        while not self._is_over:
+            async with self.asking:
+                await self._next(replace)
+            self._poke = trio.Event()
+            if not self._special and not self._is_over:
+                with trio.move_on_after(self._place.pause):
+                    await self._poke.wait()
+
+    async def put(self, question: Question) -> Answer:
+        """Have this asked next. Who is cancelled here takes it back, also from the avatar."""
+        special = _Special(question)
+        self._special.append(special)
+        self.poke()
+        try:
+            await special.is_done.wait()
+        except trio.Cancelled:
+            if special in self._special:
+                self._special.remove(special)
+            elif self.call is not None:
+                self.call.cancel()
+            raise
+        assert special.answer is not None
+        return special.answer
+
+    def poke(self) -> None:
+        """Do not wait before the next question."""
+        self._poke.set()
+
+    def finish(self) -> None:
+        """No more questions than the present one."""
+        self._is_over = True
+        self.poke()
+
+    async def answered_since(self, moment: float) -> float:
+        """When a question was answered that was asked after the moment."""
+        while True:
+            for answer in self._answered:
+                if answer.sent >= moment:
+                    return answer.done
+            self.poke()
+            news = self._news
+            with trio.move_on_after(_AGAIN):
+                await news.wait()
+
+    async def _next(self, replace: Callable[[], Awaitable[None]]) -> None:
+        special = self._special.popleft() if self._special else None
+        answer = await self._ask(special.question if special else self._place.write())
+        if special:
+            special.answer = answer
+            special.is_done.set()
+        elif answer.ended is None:
+            await self._look_after(replace)
+
+    async def _look_after(self, replace: Callable[[], Awaitable[None]]) -> None:
+        """Nobody is up: by a fault, which will send another, or because it gave up."""
+        if self._place.avatar().is_down and not self.is_hit and not self._is_over:
+            self._place.tally.given_up += 1
+            await replace()
+        await trio.sleep(_AGAIN)
+
+    async def _ask(self, question: Question) -> Answer:
+        place, sent, hits = self._place, time.monotonic(), self.hits
+        was_hit = self.is_hit
+        turn = place.avatar().turn(question.prompt, timeout=question.timeout)
+        self.prompts.sent += 1
+        place.ledger.asked(turn.turn_id, question)
+        texts: list[str] = []
+        is_handed_in = False
+        with (
+            trio.move_on_after(PATIENCE) as patience,
+            self._callable() as scope,
+            suppress(AvatarDown),
+        ):
+            async with turn:
+                is_handed_in = True
+                await self._hear_out(turn, question, texts)
+        answer = Answer(sent=sent, done=time.monotonic(), text="".join(texts), ended=turn.ended)
+        is_late = patience.cancel_called
+        if not is_handed_in and not is_late:
+            self.prompts.refused += 1
+            return answer
+        judge = place.ledger.left if scope.cancel_called else place.ledger.answered
+        judge(turn.turn_id, answer.text, None if is_late else turn.ended)
+        if turn.ended is None or is_late:
+            self.prompts.lost += 1
+            return answer
+        self.prompts.add(turn.ended.outcome)
+        self._remember(answer, turn.ended)
+        if not was_hit and not self.is_hit and hits == self.hits:
+            self._judge(question, answer, turn.ended)
+        return answer
+
+    async def _hear_out(self, turn: Turn, question: Question, texts: list[str]) -> None:
+        """To the end; on its way the host may interrupt it, once."""
+        pieces, last = 0, question.cancel_after
+        async for event in turn:
+            self._place.ledger.handed(turn.turn_id, event)
+            if isinstance(event, TextEvent):
+                texts.append(event.text)
+                pieces += len(TOKEN.findall(event.text))
+                if last is not None and pieces >= last:
+                    last = None
+                    await turn.interrupt()
+
+    @contextmanager
+    def _callable(self) -> Generator[trio.CancelScope]:
+        """What happens inside can be cancelled by who has `call`."""
+        with trio.CancelScope() as scope:
+            self.call = scope
+            try:
+                yield scope
+            finally:
+                self.call = None
+
+    def _remember(self, answer: Answer, ended: TurnEndedEvent) -> None:
+        if ended.outcome is Outcome.COMPLETED:
+            self._answered.append(_Answered(answer.sent, answer.done))
+            self._news.set()
+            self._news = trio.Event()
+
+    def _judge(self, question: Question, answer: Answer, ended: TurnEndedEvent) -> None:
+        """No fault was here: it must have gone as if there were none anywhere."""
+        if ended.outcome is Outcome.COMPLETED:
+            self._place.tally.waited(question, answer.done - answer.sent)
+        elif ended.outcome is not Outcome.CANCELLED or question.cancel_after is None:
+            words = f"{self._place.name}: {ended.outcome.value}: {ended.reason}"
+            self._place.tally.disturb(words)

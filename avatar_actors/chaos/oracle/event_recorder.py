@@ -1,0 +1,72 @@
+"""Who hears all of the avatar in a place: for the oracle, for who waits, for the time lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+import trio
+
+from avatar_actors import AvatarEvent, BridgeState, EventStream, StateEvent
+from avatar_actors.chaos.counters import Tally
+from avatar_actors.chaos.faults.event_watch import Watch, is_pause
+from avatar_actors.chaos.oracle.oracle import Breaches, Ledger
+
+UP = frozenset({BridgeState.READY, BridgeState.BUSY})
+
+
+class Witness:
+    """One for a place, whoever plays there; its counts only grow."""
+
+    def __init__(self, name: str, tally: Tally) -> None:
+        self.breaches = Breaches()
+        self.ledger = Ledger(name, self.breaches)
+        self.restarts = 0
+        self.down_seconds = 0.0
+        self._tally = tally
+        self._watches: list[Watch] = []
+        self._down_since: float | None = None
+
+    @contextmanager
+    def watching(self, is_it: Callable[[AvatarEvent], bool]) -> Generator[Watch]:
+        """From now on, hear of such events."""
+        watch = Watch(is_it)
+        self._watches.append(watch)
+        try:
+            yield watch
+        finally:
+            self._watches.remove(watch)
+
+    async def read(self, stream: EventStream, ended: trio.Event) -> None:
+        """One avatar, to the end of all that is told of it."""
+        try:
+            while events := await stream.take():
+                for event in events:
+                    self._hear(event)
+        finally:
+            self._state(BridgeState.DISCONNECTED)
+            ended.set()
+
+    def restarted(self) -> None:
+        """A session, or the whole avatar, begins anew."""
+        self.restarts += 1
+        self._tally.restarts += 1
+
+    def _hear(self, event: AvatarEvent) -> None:
+        self.ledger.heard(event)
+        if isinstance(event, StateEvent):
+            self._state(event.new_state)
+        elif is_pause(event):
+            self.restarted()
+        for watch in self._watches:
+            watch.tell(event)
+
+    def _state(self, state: BridgeState) -> None:
+        now = time.monotonic()
+        if state in UP:
+            if self._down_since is not None:
+                self.down_seconds += now - self._down_since
+            self._down_since = None
+        elif self._down_since is None:
+            self._down_since = now

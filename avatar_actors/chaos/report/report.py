@@ -1,0 +1,146 @@
+"""The report of a run: all that is shown of it, as data. JSON of it can be read again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from avatar_actors import SettingsError
+from avatar_actors.chaos.counters import Prompts
+from avatar_actors.chaos.faults.injector import FaultRecord
+from avatar_actors.chaos.faults.kinds import FaultKind
+from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault
+from avatar_actors.chaos.oracle.leak_check import Alone
+from avatar_actors.chaos.oracle.leftovers import Remains
+from avatar_actors.chaos.report.histogram import Histogram
+from avatar_actors.chaos.report.samples import Samples
+from avatar_actors.chaos.report.statistics import Slope
+
+_INDENT: Final = 1
+
+
+class ChaosOptions(Struct, frozen=True, kw_only=True):
+    """What is wished. `every`: seconds between two faults, on average; no `kinds`: all of them."""
+
+    avatars: int = 20
+    seconds: float = 60.0
+    every: float = 0.5
+    seed: int = 1
+    kinds: tuple[FaultKind, ...] = ()
+    provider: str = "embedded"
+    order: FaultOrder = FaultOrder.MIXED
+
+
+class Promise(Struct, frozen=True, kw_only=True):
+    """What must hold: how much was found of what must not be."""
+
+    name: str
+    found: int
+    words: str = ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether there was none."""
+        return self.found == 0
+
+
+class Times(Struct, frozen=True, kw_only=True):
+    """Of some durations, in seconds; None of nothing."""
+
+    p50: float | None = None
+    p99: float | None = None
+    longest: float | None = None
+
+
+class KindRow(Struct, frozen=True, kw_only=True):
+    """One kind of fault, all of its faults together.
+
+    `availability`: the share of all avatars' time that was not lost to this kind. `alone`: what
+    only a kind that has a slice of the time to itself can be told to have done.
+    """
+
+    kind: FaultKind
+    planned: int
+    landed: int
+    detect: Times
+    restart: Times
+    recovery: Times
+    restarts_each: float
+    availability: float
+    prompts: Prompts
+    breaches: int
+    alone: Alone | None = None
+
+
+class Totals(Struct, frozen=True, kw_only=True):
+    """Of the whole run. `host_ran`: cores that the host used while there were faults.
+
+    `host_starved`: the share of that time in which it could have run and had no core; a machine
+    that is too busy makes every figure of time worse.
+    """
+
+    prompts: Prompts
+    breaches: dict[str, int]
+    restarts: int
+    availability: float
+    dead_letters: int
+    disturbed: int
+    given_up: int
+    host_ran: float = 0.0
+    host_starved: float = 0.0
+
+
+class Growth(Struct, frozen=True, kw_only=True):
+    """Of the host per 1,000 restarts: blocks and bytes in use, and what the system shows (RSS)."""
+
+    blocks: Slope = Slope()
+    heap: Slope = Slope()
+    resident: Slope = Slope()
+
+    @property
+    def is_growth(self) -> bool:
+        """Whether any of them grows."""
+        return any(each.is_growth for each in (self.blocks, self.heap, self.resident))
+
+
+class ChaosReport(Struct, frozen=True, kw_only=True):
+    """A run. `left_out`: kinds that this provider cannot play; not `is_complete`: interrupted."""
+
+    options: ChaosOptions
+    digest: str
+    machine: str
+    seconds: float
+    is_complete: bool
+    promises: tuple[Promise, ...]
+    totals: Totals
+    rows: tuple[KindRow, ...]
+    faults: tuple[FaultRecord, ...]
+    schedule: tuple[PlannedFault, ...]
+    left_out: tuple[FaultKind, ...]
+    baseline: Histogram
+    siblings: Histogram
+    samples: Samples
+    memory: Growth
+    remains: Remains
+    examples: tuple[str, ...]
+
+    @property
+    def is_ok(self) -> bool:
+        """The verdict: every promise was kept, and the run is whole."""
+        return self.is_complete and all(promise.is_kept for promise in self.promises)
+
+
+def report_to_json(report: ChaosReport) -> bytes:
+    """For a file."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=_INDENT)
+
+
+def report_from_json(path: Path) -> ChaosReport:
+    """A report of before; SettingsError if it is none."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=ChaosReport)
+    except (OSError, msgspec.DecodeError) as error:
+        raise SettingsError(f"{path} is no report of chaos: {error}") from error

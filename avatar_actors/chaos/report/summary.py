@@ -1,0 +1,169 @@
+"""The report as lines of text, for a terminal, a log or a pipe. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+from msgspec.structs import astuple
+
+from avatar_actors.chaos.report.report import ChaosReport, KindRow
+from avatar_actors.chaos.report.wording import (
+    NOTHING,
+    alone_words,
+    command,
+    duration,
+    effort_line,
+    is_by_kind,
+    left_words,
+    share,
+    sibling_ratio,
+    triple,
+    verdict,
+)
+
+# The name of a column, and its width; below 0: to the left.
+_WIDE: Final = (
+    ("fault", -17),
+    ("landed", 9),
+    ("detect p50/p99/max", 26),
+    ("restart p50/p99/max", 26),
+    ("recovery p50/p99/max", 26),
+    ("restarts", 8),
+    ("avail.", 8),
+    ("sent", 6),
+    ("ok", 6),
+    ("cancel", 6),
+    ("fail", 5),
+    ("lost", 4),
+    ("wrong", 5),
+)
+_NARROW: Final = (
+    ("fault", -17),
+    ("landed", 9),
+    ("detect", 8),
+    ("restart", 8),
+    ("recovery", 8),
+    ("p99", 8),
+    ("lost", 4),
+    ("wrong", 5),
+)
+_ALONE: Final = (
+    ("by itself", -17),
+    ("dead letters", 12),
+    ("disturbed", 9),
+    ("siblings' p99", 13),
+    ("x peace", 7),
+)
+_LEFT: Final = (
+    ("orphans", 8),
+    ("zombies", 8),
+    ("descriptors", 12),
+    ("tasks", 6),
+    ("threads", 8),
+    ("directories", 12),
+)
+_LEFT_IN_ALL: Final = (("left behind", 12),)
+
+Columns: TypeAlias = Sequence[tuple[str, int]]
+
+
+def text_summary(report: ChaosReport, width: int) -> list[str]:
+    """All of it but the single faults; a narrow terminal gets fewer columns."""
+    has_room = width >= _room(_WIDE)
+    rows = _rows(report, _WIDE, _all_of) if has_room else _rows(report, _NARROW, _most_of)
+    alone = ["", *_alone(report, width)] if is_by_kind(report) else []
+    return [*rows, *alone, "", *_totals(report), "", *_promises(report), "", *_end(report)]
+
+
+def _room(columns: Columns) -> int:
+    return sum(abs(width) + 1 for _, width in columns) - 1
+
+
+def _rows(
+    report: ChaosReport, columns: Columns, cells: Callable[[KindRow], list[str]]
+) -> list[str]:
+    heading = _line([name for name, _ in columns], columns)
+    return [heading, *(_line(cells(row), columns) for row in report.rows)]
+
+
+def _all_of(row: KindRow) -> list[str]:
+    prompts = row.prompts
+    return [
+        row.kind.value,
+        f"{row.landed}/{row.planned}",
+        triple(row.detect),
+        triple(row.restart),
+        triple(row.recovery),
+        f"{row.restarts_each:.2f}",
+        share(row.availability),
+        *(f"{count:,}" for count in (prompts.sent, prompts.answered, prompts.cancelled)),
+        *(f"{count:,}" for count in (prompts.failed + prompts.refused, prompts.lost)),
+        f"{row.breaches}",
+    ]
+
+
+def _most_of(row: KindRow) -> list[str]:
+    times = (row.detect.p50, row.restart.p50, row.recovery.p50, row.recovery.p99)
+    counts = (row.prompts.lost, row.breaches)
+    return [
+        row.kind.value,
+        f"{row.landed}/{row.planned}",
+        *(duration(each) for each in times),
+        *(f"{count:,}" for count in counts),
+    ]
+
+
+def _alone(report: ChaosReport, width: int) -> list[str]:
+    """What each kind did in its slice; where there is no room, what it left as one number."""
+
+    def all_of(row: KindRow) -> list[str]:
+        return [row.kind.value, *alone_words(report, row), *left_words(row)]
+
+    def most_of(row: KindRow) -> list[str]:
+        left = NOTHING if row.alone is None else f"{sum(astuple(row.alone.left)):,}"
+        return [row.kind.value, *alone_words(report, row), left]
+
+    if width >= _room(_ALONE + _LEFT):
+        return _rows(report, _ALONE + _LEFT, all_of)
+    return _rows(report, _ALONE + _LEFT_IN_ALL, most_of)
+
+
+def _totals(report: ChaosReport) -> Iterator[str]:
+    totals, prompts = report.totals, report.totals.prompts
+    ratio = sibling_ratio(report)
+    peace, war = report.baseline.percentile(99), report.siblings.percentile(99)
+    yield f"availability {share(totals.availability)}, {totals.restarts:,} restarts"
+    yield (
+        f"prompts: {prompts.sent:,} sent, {prompts.answered:,} answered, {prompts.cancelled:,} "
+        f"cancelled, {prompts.failed:,} failed with an outcome, {prompts.refused:,} refused while "
+        f"down, {prompts.lost:,} lost"
+    )
+    times = "" if ratio is None else f", {ratio:.2f} times"
+    yield f"siblings' p99 {duration(war)}, in peace {duration(peace)}{times}"
+    yield f"dead letters {totals.dead_letters:,}; {effort_line(report)}"
+    if report.left_out:
+        names = ", ".join(kind.value for kind in report.left_out)
+        yield f"left out, since {report.options.provider} plays no scripts: {names}"
+
+
+def _promises(report: ChaosReport) -> Iterator[str]:
+    for promise in report.promises:
+        mark = "kept  " if promise.is_kept else "BROKEN"
+        words = f"  ({promise.words})" if promise.words else ""
+        yield f"  {mark} {promise.name:<28}{promise.found:>6,}{words}"
+    yield from (f"  ! {words}" for words in report.examples[:10])
+
+
+def _end(report: ChaosReport) -> Iterator[str]:
+    yield f"{report.machine}"
+    yield f"schedule {report.digest}, again: {command(report)}"
+    yield verdict(report)
+
+
+def _line(cells: Sequence[str], columns: Columns) -> str:
+    fitted = (
+        cell.rjust(width) if width > 0 else cell.ljust(-width)
+        for cell, (_, width) in zip(cells, columns, strict=True)
+    )
+    return " ".join(fitted).rstrip()

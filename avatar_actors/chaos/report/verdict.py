@@ -1,0 +1,207 @@
+"""From what was counted to the report: rows, promises, verdict. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from avatar_actors.chaos.counters import Prompts, Tally
+from avatar_actors.chaos.faults.injector import FaultRecord
+from avatar_actors.chaos.faults.kinds import FaultKind
+from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, digest
+from avatar_actors.chaos.oracle.leak_check import Alone
+from avatar_actors.chaos.oracle.leftovers import Remains
+from avatar_actors.chaos.oracle.oracle import Breach, Breaches
+from avatar_actors.chaos.report.histogram import percentile
+from avatar_actors.chaos.report.report import (
+    ChaosOptions,
+    ChaosReport,
+    Growth,
+    KindRow,
+    Promise,
+    Times,
+    Totals,
+)
+from avatar_actors.chaos.report.samples import Effort, Samples
+from avatar_actors.chaos.report.statistics import Slope, drift, slope
+
+# Fewer restarts say nothing about what one of them leaves in memory; and histories fill first.
+_JUDGED_FROM, _JUDGED_AFTER = 1000, 300.0
+_EXAMPLES = 50
+# How each of what can be left is called in the promises.
+_LEFT = {
+    "orphans": "orphans",
+    "zombies": "zombies",
+    "descriptors left": "descriptors",
+    "tasks left": "tasks",
+    "threads left": "threads",
+    "directories left": "directories",
+}
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """All that a run has seen."""
+
+    options: ChaosOptions
+    machine: str
+    schedule: tuple[PlannedFault, ...]
+    left_out: tuple[FaultKind, ...]
+    faults: tuple[FaultRecord, ...]
+    prompts: tuple[Prompts, ...]
+    breaches: tuple[Breaches, ...]
+    down_seconds: float
+    tally: Tally
+    dead_letters: int
+    effort: Effort
+    samples: Samples
+    remains: Remains
+    alone: dict[FaultKind, Alone] = {}
+    seconds: float
+    is_complete: bool
+
+
+def judged(seen: Evidence) -> ChaosReport:
+    """The report."""
+    tally, time = seen.tally, seen.options.avatars * seen.seconds
+    breaches = sum((each.counts for each in seen.breaches), Counter[Breach]())
+    prompts = sum(seen.prompts, Prompts())
+    growth = _memory(seen)
+    totals = Totals(
+        prompts=prompts,
+        breaches={breach.value: breaches[breach] for breach in Breach},
+        restarts=tally.restarts,
+        availability=_share_left(seen.down_seconds, time),
+        dead_letters=seen.dead_letters,
+        disturbed=tally.disturbed,
+        given_up=tally.given_up,
+        host_ran=seen.effort.ran / max(seen.seconds, 1e-9),
+        host_starved=seen.effort.starved / max(seen.seconds, 1e-9),
+    )
+    examples = [words for each in seen.breaches for words in each.examples]
+    return ChaosReport(
+        options=seen.options,
+        digest=digest(seen.schedule),
+        machine=seen.machine,
+        seconds=seen.seconds,
+        is_complete=seen.is_complete,
+        promises=promises(seen, totals, growth),
+        totals=totals,
+        rows=tuple(_row(seen, kind, time) for kind in FaultKind if _planned(seen, kind)),
+        faults=tuple(sorted(seen.faults, key=lambda fault: fault.at)),
+        schedule=seen.schedule,
+        left_out=seen.left_out,
+        baseline=tally.baseline,
+        siblings=tally.siblings,
+        samples=seen.samples,
+        memory=growth,
+        remains=seen.remains,
+        examples=(*examples[:_EXAMPLES], *tally.disturbances),
+    )
+
+
+def promises(seen: Evidence, totals: Totals, growth: Growth) -> tuple[Promise, ...]:
+    """What must hold, in the order in which people care."""
+    due = {fault.number: fault for fault in seen.faults}
+    missed = [fault for fault in seen.faults if not fault.is_landed]
+    ill = [fault for fault in seen.faults if fault.is_landed and fault.recovery is None]
+    untried = len(seen.schedule) - len(due) if seen.is_complete else 0
+    lost = totals.prompts.lost
+    found = {**totals.breaches, Breach.PROMPT_LOST.value: lost}
+    return (
+        *(Promise(name=name, found=count) for name, count in found.items()),
+        Promise(name="faults not landed", found=len(missed) + untried, words=_list(missed)),
+        Promise(name="faults not recovered from", found=len(ill), words=_list(ill)),
+        Promise(
+            name="siblings disturbed",
+            found=totals.disturbed,
+            words=_kinds({kind: each.disturbed for kind, each in seen.alone.items()}),
+        ),
+        Promise(name="avatars given up", found=totals.given_up),
+        *(_left(seen, name, what) for name, what in _LEFT.items()),
+        Promise(name="memory grows", found=int(growth.is_growth), words=memory_words(growth)),
+    )
+
+
+def _left(seen: Evidence, name: str, what: str) -> Promise:
+    """By the end, or by the end of a slice; what a slice left may still be there at the end."""
+    slices = {kind: asdict(each.left)[what] for kind, each in seen.alone.items()}
+    found = max(asdict(seen.remains)[what], sum(slices.values()))
+    return Promise(name=name, found=found, words=_kinds(slices))
+
+
+def _kinds(counts: dict[FaultKind, int]) -> str:
+    """Whose it was, where the kinds came one after the other."""
+    return "; ".join(f"{kind.value}: {count:,}" for kind, count in counts.items() if count)
+
+
+def memory_words(growth: Growth) -> str:
+    """The slopes in words."""
+    if growth.blocks.value is None:
+        return f"not judged: fewer than {_JUDGED_FROM:,} restarts of mixed kinds, or too short"
+    parts = (
+        f"{_interval(growth.blocks, 1)} blocks",
+        f"{_interval(growth.heap, 1024)} KiB of heap",
+        f"{_interval(growth.resident, 1024)} KiB of RSS",
+    )
+    return f"per 1,000 restarts: {'; '.join(parts)}"
+
+
+def _interval(found: Slope, unit: float) -> str:
+    if found.value is None or found.low is None or found.high is None:
+        return "unknown"
+    value, low, high = (each / unit for each in (found.value, found.low, found.high))
+    return f"{value:+,.0f} ({low:+,.0f} to {high:+,.0f})"
+
+
+def _memory(seen: Evidence) -> Growth:
+    """By kind there is nothing to say: each kind has its own level, and so follows a slope."""
+    samples, is_mixed = seen.samples, seen.options.order is FaultOrder.MIXED
+    is_long = bool(samples.seconds) and samples.seconds[-1] >= _JUDGED_AFTER
+    if not is_mixed or not is_long or samples.restarts[-1] < _JUDGED_FROM:
+        return Growth()
+    thousands = [count / 1000 for count in samples.restarts]
+    return Growth(
+        blocks=slope(thousands, samples.blocks),
+        heap=slope(thousands, samples.heap),
+        resident=drift(thousands, samples.memory),
+    )
+
+
+def _planned(seen: Evidence, kind: FaultKind) -> int:
+    return sum(fault.kind is kind for fault in seen.schedule)
+
+
+def _row(seen: Evidence, kind: FaultKind, time: float) -> KindRow:
+    faults = [fault for fault in seen.faults if fault.kind is kind]
+    landed = [fault for fault in faults if fault.is_landed]
+    restarts = sum(fault.restarts for fault in landed)
+    return KindRow(
+        kind=kind,
+        planned=_planned(seen, kind),
+        landed=len(landed),
+        detect=_times([fault.detect for fault in landed]),
+        restart=_times([fault.restart for fault in landed]),
+        recovery=_times([fault.recovery for fault in landed]),
+        restarts_each=restarts / len(landed) if landed else 0.0,
+        availability=_share_left(sum(fault.down for fault in landed), time),
+        prompts=sum((fault.prompts for fault in faults), Prompts()),
+        breaches=sum(fault.breaches for fault in faults),
+        alone=seen.alone.get(kind),
+    )
+
+
+def _times(seconds: Sequence[float | None]) -> Times:
+    known = [each for each in seconds if each is not None]
+    longest = max(known, default=None)
+    return Times(p50=percentile(known, 50), p99=percentile(known, 99), longest=longest)
+
+
+def _share_left(lost: float, time: float) -> float:
+    return max(0.0, 1 - lost / time) if time else 1.0
+
+
+def _list(faults: Sequence[FaultRecord]) -> str:
+    return "; ".join(f"{fault.number} {fault.kind.value}: {fault.proof}" for fault in faults[:5])

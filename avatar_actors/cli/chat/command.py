@@ -1,0 +1,82 @@
+"""`avatar chat`: one prompt, its answer, and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+import trio
+
+from avatar_actors.cli.agent_choice import Casting, cast
+from avatar_actors.cli.chat.json_output import JsonOutput
+from avatar_actors.cli.chat.live_output import LiveOutput
+from avatar_actors.cli.chat.output import Output
+from avatar_actors.cli.chat.pipe_output import PlainOutput
+from avatar_actors.cli.chat.prompt_source import asked
+from avatar_actors.cli.chat.run import ChatRun
+from avatar_actors.cli.chat.stderr_output import Remarks
+from avatar_actors.cli.exit_codes import ExitCode, Failure
+from avatar_actors.cli.last_word import last_word
+from avatar_actors.cli.options import Wanted, avatar_options
+from avatar_actors.cli.terminal.device import Keyboard, open_keyboard
+from avatar_actors.cli.terminal.outlet import Outlet
+from avatar_actors.cli.terminal.terminal_traits import has_unicode, is_lively, wants_colour
+
+if TYPE_CHECKING:
+    from avatar_actors.cli.chat.terminal_view import Canvas
+
+
+@click.command()
+@click.argument("prompt", nargs=-1)
+@avatar_options
+def chat(wanted: Wanted, prompt: tuple[str, ...]) -> int:
+    """Send one prompt and show the answer.
+
+    In a terminal the work is shown as it goes on; into a pipe goes the text of the answer alone,
+    with --json every event. What is piped in goes with the prompt, or is the prompt: `-`.
+
+    \b
+    avatar chat "what is in this directory?"
+    git diff | avatar chat "review this"
+    avatar chat --json "list files" | jq -r .type
+    """
+    if sys.stdout is None:
+        raise Failure("stdout is closed", ExitCode.OUTPUT_CLOSED)
+    question, casting = asked(prompt), cast(wanted)
+    remarks = Remarks(wanted.verbose)
+    output = _output(wanted, casting, remarks)
+    run = ChatRun(question, casting, output)
+    code = trio.run(run.run)
+    word = last_word(run.ended) if run.ended is not None else "interrupted"
+    is_seen = isinstance(output, LiveOutput) and run.ended is not None and remarks.are_seen
+    if word and not is_seen:
+        remarks.warn(word)
+    return code
+
+
+def _output(wanted: Wanted, casting: Casting, remarks: Remarks) -> Output:
+    why = f"{casting.name}: {casting.why}"
+    descriptor = sys.stdout.fileno()
+    if not wanted.as_json and is_lively(descriptor) and (keyboard := open_keyboard()):
+        return LiveOutput(partial(_canvas, wanted, why, descriptor, keyboard), keyboard)
+    remarks.say(why)
+    outlet = Outlet(descriptor)
+    return JsonOutput(outlet, remarks) if wanted.as_json else PlainOutput(outlet, remarks)
+
+
+def _canvas(wanted: Wanted, why: str, descriptor: int, keyboard: Keyboard) -> Canvas:
+    """Made in a thread while the agent starts: what draws Markdown takes a while to import."""
+    from avatar_actors.cli.chat.terminal_view import Canvas  # noqa: PLC0415 - only a terminal pays
+    from avatar_actors.cli.display import Style  # noqa: PLC0415 - the same
+
+    style = Style(
+        show_thinking=wanted.show_thinking,
+        verbose=wanted.verbose,
+        colour=wants_colour(),
+        unicode=has_unicode(),
+    )
+    canvas = Canvas(style, descriptor, keyboard)
+    canvas.display.note(why)
+    return canvas

@@ -1,0 +1,133 @@
+"""One prompt from the start of its avatar to its outcome, with every event told on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import trio
+
+from avatar_actors import (
+    AvatarError,
+    AvatarEvent,
+    EventStream,
+    Outcome,
+    Turn,
+    TurnEndedEvent,
+    open_runtime,
+)
+from avatar_actors.cli.agent_choice import Casting
+from avatar_actors.cli.chat.interrupts import Interrupts, heeded
+from avatar_actors.cli.chat.output import Output
+from avatar_actors.cli.chat.prompt_source import Asked
+from avatar_actors.cli.exit_codes import ExitCode, Failure, code_of, nobody_reads, terminal_gone
+
+# The last events of a start that failed may take so long to arrive.
+_LAST_EVENTS = 5.0
+# So many events wait for a slow reader of the output before the first of them are merged.
+_CAPACITY = 65_536
+
+
+class ChatRun:
+    """Three at work: one talks with the avatar, one tells its events, one hears signals."""
+
+    def __init__(self, asked: Asked, casting: Casting, output: Output) -> None:
+        self.ended: TurnEndedEvent | None = None
+        self._asked, self._casting, self._output = asked, casting, output
+        self._heard = EventStream(capacity=_CAPACITY)
+        self._told = AvatarEvent()
+        self._all_is_told = trio.Event()
+        self._turn: Turn | None = None
+        self._scope = trio.CancelScope()
+        self._failure: AvatarError | Failure | None = None
+        self._interrupts = Interrupts(self._interrupt, output)
+
+    async def run(self) -> ExitCode:
+        """To the end. AvatarError: there was no avatar; Failure: nobody reads any more."""
+        try:
+            # Outside of the nursery: what comes before is a plain KeyboardInterrupt.
+            with trio.open_signal_receiver(*heeded()) as signals:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._interrupts.listen, signals)
+                    nursery.start_soon(self._attend)
+                    nursery.start_soon(self._follow)
+                    with self._scope:
+                        await self._talk()
+                    nursery.cancel_scope.cancel()
+        finally:
+            self._output.restore()
+        if self._failure is not None:
+            raise self._failure
+        return self._code()
+
+    def _code(self) -> ExitCode:
+        """Who was interrupted says by which signal."""
+        if self.ended is not None and self.ended.outcome is not Outcome.CANCELLED:
+            return code_of(self.ended.outcome)
+        return self._interrupts.code or ExitCode.INTERRUPTED
+
+    async def _talk(self) -> None:
+        casting, asked = self._casting, self._asked
+        try:
+            async with open_runtime(**casting.runtime) as runtime:
+                avatar = await runtime.start(
+                    casting.provider, listener=self._heard, **casting.options
+                )
+                self._output.meet(avatar)
+                if caution := casting.caution(await avatar.capabilities()):
+                    await self._output.caution(caution)
+                async with avatar.turn(asked.prompt, **asked.options) as turn:
+                    self._turn = turn
+                    await turn.wait()
+                    self.ended = turn.ended
+                    if turn.ended is not None:
+                        await self._tell_end(turn.ended)
+        except AvatarError as error:
+            self._failure = error
+            with trio.move_on_after(_LAST_EVENTS):
+                await self._all_is_told.wait()
+
+    async def _attend(self) -> None:
+        try:
+            await self._output.attend()
+        except* BrokenPipeError:
+            self._give_up(nobody_reads())
+        except* OSError:
+            self._give_up(terminal_gone())
+
+    async def _follow(self) -> None:
+        """Tell the events up to the end of the turn, or of the avatar."""
+        while self._failure is None and not isinstance(self._told, TurnEndedEvent):
+            events = await self._heard.take()
+            if not events:
+                break
+            ends = (at for at, event in enumerate(events) if isinstance(event, TurnEndedEvent))
+            await self._tell(events[: next(ends, len(events)) + 1])
+        self._all_is_told.set()
+
+    async def _tell_end(self, ended: TurnEndedEvent) -> None:
+        """An avatar that gave up has ended its turn, and its event hub can say that to nobody."""
+        await self._all_is_told.wait()
+        if not isinstance(self._told, TurnEndedEvent):
+            seq, provider, avatar = self._told.seq + 1, self._told.provider, self._told.avatar
+            end = msgspec.structs.replace(ended, seq=seq, provider=provider, avatar=avatar)
+            await self._tell([end])
+
+    async def _tell(self, events: Sequence[AvatarEvent]) -> None:
+        try:
+            await self._output.tell(events)
+        except BrokenPipeError:
+            self._give_up(nobody_reads())
+        except OSError as error:
+            self._give_up(Failure(f"the output cannot be written: {error.strerror}"))
+        self._told = events[-1]
+
+    def _give_up(self, why: Failure) -> None:
+        self._failure = why
+        self._scope.cancel()
+
+    async def _interrupt(self) -> None:
+        if self._turn is None:
+            self._scope.cancel()
+        elif await self._turn.interrupt():
+            self._output.warn("interrupting; once more leaves at once")

@@ -1,0 +1,82 @@
+"""`avatar config`: whether the configuration is right, what it comes to, how editors know it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias, TypeGuard
+
+import click
+import msgspec
+
+from avatar_actors import AvatarConfig, config_schema
+from avatar_actors.cli.options import CONFIG, JSON, Wanted, with_options
+from avatar_actors.cli.terminal.printing import say, say_json
+
+JsonObject: TypeAlias = dict[str, Any]
+
+
+@click.group()
+def config() -> None:
+    """Check, show and describe the configuration.
+
+    It is looked for in $AVATAR_CONFIG, ./.avatar.yaml and ~/.config/avatar/config.yaml; variables
+    as AVATAR_MODEL and AVATAR__CLAUDE__MODEL go before it.
+    """
+
+
+@config.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+def check(file: Path | None) -> None:
+    """Say whether a configuration is right: FILE, or the one that would be found.
+
+    The first mistake is told in one line, with its place and what would be right; exit code 2.
+    """
+    loaded = AvatarConfig.load(file)
+    place = loaded.source or "no file, the defaults"
+    provider = loaded.provider if loaded.names_provider else "chosen when it is needed"
+    say(f"ok: {place} (provider: {provider})")
+
+
+@config.command()
+def schema() -> None:
+    """Print the JSON Schema of the configuration, for an editor that completes and checks it.
+
+    \b
+    avatar config schema > ~/.config/avatar/schema.json
+    and as the first line of config.yaml beside it, for the YAML language server:
+    # yaml-language-server: $schema=schema.json
+    """
+    click.echo(msgspec.json.format(msgspec.json.encode(config_schema()), indent=2).decode())
+
+
+@config.command()
+@with_options(CONFIG, JSON)
+def show(wanted: Wanted) -> None:
+    """Show what the configuration comes to, file and environment together; no secret is shown."""
+    told = AvatarConfig.load(wanted.config).shown()
+    if wanted.as_json:
+        say_json(told)
+        return
+    for line in _lines(told, 0):
+        say(line)
+
+
+def _lines(value: JsonObject, depth: int) -> Iterator[str]:
+    indent = "  " * depth
+    for name, each in value.items():
+        if _is_section(each):
+            yield f"{indent}{name}:"
+            yield from _lines(each, depth + 1)
+        else:
+            yield f"{indent}{name}: {_words(each)}"
+
+
+def _is_section(value: object) -> TypeGuard[JsonObject]:
+    return isinstance(value, dict) and value != {}
+
+
+def _words(value: object) -> str:
+    """As it would stand in YAML: a word, or JSON."""
+    is_word = isinstance(value, str) and value.isprintable() and value.strip() == value != ""
+    return f"{value}" if is_word else msgspec.json.encode(value).decode()

@@ -1,0 +1,176 @@
+"""`avatar session`: the stored sessions of a directory, looked at and taken up again."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+import msgspec
+
+from avatar_actors import StoredMessage, read_session
+from avatar_actors.cli.commands import command_named
+from avatar_actors.cli.completers import complete_session
+from avatar_actors.cli.options import CONFIG, CWD, JSON, PROVIDER, TALK, Wanted, with_options
+from avatar_actors.cli.session_search import Kept, SessionFinder, short_ids
+from avatar_actors.cli.terminal.formatting import ago, clock, moment_of
+from avatar_actors.cli.terminal.output import Table
+from avatar_actors.cli.terminal.printing import say, say_aside, say_heading, say_json, say_table
+
+
+@click.group()
+def session() -> None:
+    """List, show, resume and fork stored sessions.
+
+    The agents keep them; they are read from their stores, without starting an agent. An ID may be
+    given by its beginning.
+    """
+
+
+@session.command("list")
+@click.option("--all", "is_all", is_flag=True, help="Of all directories.")
+@click.option(
+    "--limit", default=20, type=click.IntRange(min=1), metavar="N", help="The most to show: 20."
+)
+@with_options(PROVIDER, CONFIG, CWD, JSON)
+def list_command(wanted: Wanted, is_all: bool, limit: int) -> None:
+    """List the sessions of the directory, the last used first."""
+    finder = _finder(wanted)
+    found = finder.everywhere() if is_all else finder.here()
+    for remark in found.remarks:
+        say_aside(remark)
+    shown, short = found.sessions[:limit], short_ids(found)
+    if wanted.as_json:
+        for each in shown:
+            say_json({"provider": each.provider, **msgspec.to_builtins(each.session)})
+        return
+    if not shown:
+        say(
+            "no sessions"
+            if is_all
+            else "no sessions of this directory; all: avatar session list --all"
+        )
+        return
+    now = datetime.now().astimezone()
+    columns = ("id", "when", "provider", "title") + (("directory",) if is_all else ())
+    rows = tuple(_row(each, short, now)[: len(columns)] for each in shown)
+    say_table(Table(columns=columns, rows=rows, cut="title"))
+    if (more := len(found.sessions) - len(shown)) > 0:
+        say(f"and {more} older: --limit {len(found.sessions)}")
+
+
+def _row(kept: Kept, short: dict[str, str], now: datetime) -> tuple[str, ...]:
+    each = kept.session
+    when = ago(moment_of(each.updated_at), now)
+    return short[each.session_id], when, kept.provider, each.title, each.working_dir
+
+
+@session.command()
+@click.argument("session_id", metavar="ID", shell_complete=complete_session)
+@click.option(
+    "--limit", default=100, type=click.IntRange(min=0), metavar="N", help="The most messages: 100."
+)
+@with_options(PROVIDER, CONFIG, CWD, JSON)
+def show(wanted: Wanted, session_id: str, limit: int) -> None:
+    """Show a session: what was said, without thoughts and tools."""
+    finder = _finder(wanted)
+    kept = finder.named(session_id)
+    provider, _ = finder.config.chosen(kept.provider)
+    transcript = read_session(provider, kept.session, limit)
+    if wanted.as_json:
+        say_json({"provider": kept.provider, **msgspec.to_builtins(kept.session)})
+        for message in transcript.messages:
+            say_json(message)
+    else:
+        _show_facts(kept)
+        _show_messages(transcript.messages)
+    for remark in transcript.diagnostics:
+        say_aside(remark)
+
+
+def _show_facts(kept: Kept) -> None:
+    each = kept.session
+    facts = {
+        "title": each.title,
+        "id": each.session_id,
+        "provider": kept.provider,
+        "directory": each.working_dir,
+        "begun": clock(moment_of(each.created_at)),
+        "last used": clock(moment_of(each.updated_at)),
+        "file": each.file,
+    }
+    for name, value in facts.items():
+        say(f"{name + ':':<11}{value or '-'}")
+
+
+def _show_messages(messages: tuple[StoredMessage, ...]) -> None:
+    role = ""
+    for message in messages:
+        if message.role != role:
+            role = message.role
+            say()
+            say_heading(f"{role}:")
+        say(message.text)
+
+
+@session.command()
+@click.argument("session_id", metavar="ID", shell_complete=complete_session)
+@click.argument("prompt", nargs=-1)
+@with_options(*TALK)
+def resume(wanted: Wanted, session_id: str, prompt: tuple[str, ...]) -> int | None:
+    """Go on with a session: with this PROMPT, or by talking."""
+    kept = _finder(wanted).named(session_id)
+    begun = msgspec.structs.replace(_where(wanted, kept), resume=kept.session.session_id)
+    return _talk(begun, prompt)
+
+
+@session.command()
+@click.argument("session_id", metavar="ID", shell_complete=complete_session)
+@click.argument("prompt", nargs=-1)
+@with_options(*TALK)
+def fork(wanted: Wanted, session_id: str, prompt: tuple[str, ...]) -> int | None:
+    """Go on in a copy of a session, which stays as it is: with this PROMPT, or by talking.
+
+    The id of the copy is told at the end, on stderr.
+    """
+    finder = _finder(wanted)
+    kept = finder.named(session_id)
+    before = _copies(finder, kept)
+    begun = msgspec.structs.replace(_where(wanted, kept), fork=kept.session.session_id)
+    try:
+        return _talk(begun, prompt)
+    finally:
+        if len(new := _copies(finder, kept) - before) == 1:
+            say_aside(f"the copy is {new.pop()}")
+
+
+def _copies(finder: SessionFinder, kept: Kept) -> set[str]:
+    """The ids of those that could be: a copy begins as the original does."""
+    return {
+        each.session.session_id
+        for each in finder.everywhere().sessions
+        if (each.provider, each.session.title) == (kept.provider, kept.session.title)
+    }
+
+
+def _finder(wanted: Wanted) -> SessionFinder:
+    return SessionFinder.of(wanted.provider, wanted.config, wanted.cwd)
+
+
+def _where(wanted: Wanted, kept: Kept) -> Wanted:
+    """With the session's own agent and directory: most agents find it only there."""
+    held = Path(kept.session.working_dir)
+    directory = wanted.cwd or (held if held.is_absolute() and held.is_dir() else None)
+    return msgspec.structs.replace(wanted, provider=kept.provider, cwd=directory)
+
+
+def _talk(wanted: Wanted, prompt: tuple[str, ...]) -> int | None:
+    """As `avatar chat` or `avatar repl` would, with these options."""
+    is_chat = bool(prompt) or not sys.stdin.isatty()
+    command = command_named("chat" if is_chat else "repl")
+    words = {"prompt": prompt} if is_chat else {}
+    typed = {param.name for param in command.params}
+    options = {name: each for name, each in msgspec.structs.asdict(wanted).items() if name in typed}
+    code: int | None = click.get_current_context().invoke(command, **options, **words)
+    return code

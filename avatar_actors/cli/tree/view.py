@@ -1,0 +1,111 @@
+"""The living tree for a person: snapshots in, lines of text out. It is handed the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from avatar_actors import TreePart, TreeSnapshot
+from avatar_actors.cli.display import Style
+from avatar_actors.cli.display.rendering import Ink
+from avatar_actors.cli.tree.tree_rows import Row, rows_of
+from avatar_actors.cli.tree.wording import age, crashes_of, headline, name_of, notes_of, state_of
+
+# So long a change is seen by its colour.
+FRESH: Final = 2.0
+ALL: Final = 1_000_000
+_STATES: Final = {"starting": "cyan", "restarting": "yellow", "stopping": "dim", "stopped": "dim"}
+_STATE, _GAP = 7, 2
+# So many names in a row can be counted.
+_SEVERAL: Final = 8
+
+
+class TreeView:
+    """Remembers what has changed lately; `now` is in seconds since the epoch."""
+
+    def __init__(self, style: Style) -> None:
+        self.snapshot: TreeSnapshot | None = None
+        self._ink = Ink(style)
+        self._seen: dict[str, tuple[str, int, int]] = {}
+        self._changed: dict[str, float] = {}
+
+    def show(self, snapshot: TreeSnapshot, now: float) -> None:
+        """From now on this one."""
+        seen = dict(_states(snapshot.tree, snapshot.tree.name))
+        if self.snapshot is not None:
+            fresh = (path for path in seen if seen[path] != self._seen.get(path))
+            self._changed.update(dict.fromkeys(fresh, now))
+        self._changed = {path: at for path, at in self._changed.items() if path in seen}
+        self.snapshot, self._seen = snapshot, seen
+
+    def state_line(self, state: str, width: int) -> str:
+        """What is below the tree."""
+        return self._ink.cut(Text.assemble((state, "dim")), width)
+
+    def lines(self, width: int, now: float, most: int = ALL) -> list[str]:
+        """The tree below its headline, in at most so many lines: what is calm is folded first."""
+        if self.snapshot is None:
+            return []
+        room = max(2, most) - 1
+        rows = rows_of(self.snapshot.tree, room, lambda path: not self._is_fresh(path, now))
+        shown = rows if len(rows) <= room else rows[: room - 1]
+        texts = [Text.assemble((headline(self.snapshot, now), "dim"))]
+        texts += self._rows(shown, width, now)
+        if len(rows) > room:
+            texts.append(Text.assemble((f"… {len(rows) - len(shown)} more lines", "dim")))
+        return [self._ink.cut(text, width) for text in texts]
+
+    def _is_fresh(self, path: str, now: float) -> bool:
+        return now - self._changed.get(path, -FRESH) < FRESH
+
+    def _rows(self, rows: Sequence[Row], width: int, now: float) -> Iterator[Text]:
+        """Names in a column, and what is said of them in another."""
+        names = max((cell_len(_drawn(row)) for row in rows if not row.others), default=0)
+        column = min(names, max(8, width - _STATE - _GAP)) + _GAP
+        for row in rows:
+            count = len(row.others) + 1
+            many = f"{count} running: " if count > _SEVERAL else ""
+            text = Text.assemble((row.branch, "dim"), (many, "dim"), name_of(row.part))
+            if row.others:
+                text.append("".join(f", {name}" for name in row.others))
+            else:
+                if self._is_fresh(row.path, now):
+                    text.stylize("bold", len(row.branch))
+                text.truncate(column - _GAP, overflow="ellipsis")
+                self._describe(text, row, (column, width), now)
+            yield text
+
+    def _describe(self, text: Text, row: Row, room: tuple[int, int], now: float) -> None:
+        """What matters may begin before its column; what else there is, only if it fits."""
+        part, (column, width) = row.part, room
+        usual = "green" if self._is_fresh(row.path, now) else ""
+        state = Text(state_of(part, now), _STATES.get(part.state, usual))
+        matters = Text.assemble(state, (crashes_of(part), "red"))
+        start = min(column, width - cell_len(matters.plain))
+        text.pad_right(max(_GAP, start - cell_len(text.plain)))
+        text.append_text(matters)
+        for words, style in _details(row, now):
+            if cell_len(text.plain) + cell_len(words) <= width:
+                text.append(words, style)
+
+
+def _details(row: Row, now: float) -> Iterator[tuple[str, str]]:
+    if row.part.state == "running":
+        yield f"  {age(now - row.part.since)}", "dim"
+    for note in notes_of(row.part):
+        yield f"  {note}", ""
+    if row.below:
+        yield f"  {row.below} parts below", "dim"
+
+
+def _drawn(row: Row) -> str:
+    return row.branch + name_of(row.part)
+
+
+def _states(part: TreePart, path: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
+    yield path, (part.state, part.life, part.crashes)
+    for child in part.children:
+        yield from _states(child, f"{path}/{child.name}")

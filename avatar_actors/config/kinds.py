@@ -1,0 +1,228 @@
+"""The kinds of single values: how each is read from a node, and told as JSON Schema.
+
+A kind reads a node into a plain value, or refuses it with what is allowed instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+from msgspec import Struct
+
+from avatar_actors.config.filling import Environ, absolute, filled
+from avatar_actors.config.nodes import Node, Plain, Scalar, Spot, shown
+from avatar_actors.model.values import JsonObject
+
+
+class Kind(Protocol):
+    """What a value may be. `at` is where errors point, `environ` what `${NAME}` is found in."""
+
+    @property
+    def words(self) -> str:
+        """What is allowed, in words for a person."""
+        ...
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> object:
+        """The value; raises ConfigError."""
+        ...
+
+    def schema(self) -> JsonObject:
+        """The same as JSON Schema."""
+        ...
+
+
+def refuse_kind(kind: Kind, node: Node, at: Spot) -> NoReturn:
+    """Raise the error about a value of the wrong kind."""
+    if _value(node) is None and isinstance(node, Scalar):
+        at.refuse(f"is empty; give {kind.words}, or take the line out")
+    at.refuse(f"must be {kind.words}; got {shown(node)}")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint at the word that was probably meant; empty if none is near."""
+    by_small = {each.lower(): each for each in sorted(known)}
+    swapped = [small for small in by_small if sorted(small) == sorted(word.lower())]
+    found = swapped or difflib.get_close_matches(word.lower(), by_small, n=1)
+    return f" (did you mean {by_small[found[0]]!r}?)" if found else ""
+
+
+def _value(node: Node) -> Plain:
+    return node.value() if isinstance(node, Scalar) else None
+
+
+class Text(Struct, frozen=True):
+    """Text as it stands; a number has to be quoted."""
+
+    words: str = "text"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+        """The text."""
+        value = _value(node)
+        return value if isinstance(value, str) else refuse_kind(self, node, at)
+
+    def schema(self) -> JsonObject:
+        """A string."""
+        return {"type": "string"}
+
+
+class Checked(Struct, frozen=True):
+    """Text that has to pass a test."""
+
+    words: str
+    is_right: Callable[[str], bool]
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+        """The text."""
+        text = Text(self.words).read(node, at, environ)
+        return text if self.is_right(text) else refuse_kind(self, node, at)
+
+    def schema(self) -> JsonObject:
+        """A string."""
+        return {"type": "string"}
+
+
+class Filled(Struct, frozen=True):
+    """Text in which `${NAME}` stands for a variable; a number is taken as it is written."""
+
+    words: str = "text"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+        """The text with its variables. It may be a secret, so no error shows it."""
+        if not isinstance(node, Scalar) or node.value() is None:
+            at.refuse(f"must be {self.words}")
+        return filled(node.text, at, environ)
+
+    def schema(self) -> JsonObject:
+        """A string, or what may stand without quotes."""
+        return {"type": ["string", "number", "boolean"]}
+
+
+class File(Struct, frozen=True):
+    """A path; the empty text is none."""
+
+    words: str = "a path"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> Path | None:
+        """The absolute path."""
+        text = filled(Text(self.words).read(node, at, environ), at, environ)
+        return absolute(text, at, environ) if text else None
+
+    def schema(self) -> JsonObject:
+        """A string."""
+        return {"type": "string"}
+
+
+class Program(Struct, frozen=True):
+    """A program: a path if it has a slash, else a name that is looked up on PATH."""
+
+    words: str = "the name or path of a program"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+        """The name, or the absolute path."""
+        text = filled(Text(self.words).read(node, at, environ), at, environ)
+        return str(absolute(text, at, environ)) if "/" in text else text
+
+    def schema(self) -> JsonObject:
+        """A string."""
+        return {"type": "string"}
+
+
+class Flag(Struct, frozen=True):
+    """True or false; `yes` and `on` are words."""
+
+    words: str = "true or false"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> bool:
+        """The truth."""
+        value = _value(node)
+        return value if isinstance(value, bool) else refuse_kind(self, node, at)
+
+    def schema(self) -> JsonObject:
+        """A boolean."""
+        return {"type": "boolean"}
+
+
+class Number(Struct, frozen=True, kw_only=True):
+    """A finite number; `least` and `most` are included."""
+
+    least: float = 0
+    most: float = math.inf
+    unit: str = ""
+
+    @property
+    def words(self) -> str:
+        """Its range."""
+        return f"a number{self.unit and ' of '}{self.unit}, {_range(self.least, self.most)}"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> float:
+        """The number."""
+        value = _value(node)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            refuse_kind(self, node, at)
+        is_right = self.least <= value <= self.most and value < math.inf
+        return float(value) if is_right else refuse_kind(self, node, at)
+
+    def schema(self) -> JsonObject:
+        """A number."""
+        return {"type": "number", **_limits(self.least, self.most)}
+
+
+class Whole(Struct, frozen=True, kw_only=True):
+    """A whole number; `least` and `most` are included."""
+
+    least: int = 0
+    most: float = math.inf
+
+    @property
+    def words(self) -> str:
+        """Its range."""
+        return f"a whole number, {_range(self.least, self.most)}"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> int:
+        """The number."""
+        value = _value(node)
+        if isinstance(value, bool) or not isinstance(value, int):
+            refuse_kind(self, node, at)
+        return value if self.least <= value <= self.most else refuse_kind(self, node, at)
+
+    def schema(self) -> JsonObject:
+        """An integer."""
+        return {"type": "integer", **_limits(self.least, self.most)}
+
+
+class OneOf(Struct, frozen=True):
+    """One of several words."""
+
+    allowed: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """The words."""
+        return f"one of {', '.join(self.allowed)}"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+        """The word, spelt exactly so."""
+        value = _value(node)
+        if value not in self.allowed and isinstance(value, str):
+            hint = nearest(value, self.allowed)
+            at.refuse(f"must be {self.words}; got {shown(node)}{hint}")
+        return value if isinstance(value, str) else refuse_kind(self, node, at)
+
+    def schema(self) -> JsonObject:
+        """An enumeration."""
+        return {"enum": list(self.allowed)}
+
+
+def _range(least: float, most: float) -> str:
+    if math.isinf(most):
+        return f"at least {least:g}"
+    return f"between {least:g} and {most:g}"
+
+
+def _limits(least: float, most: float) -> JsonObject:
+    limits: JsonObject = {"minimum": least}
+    return limits if math.isinf(most) else {**limits, "maximum": most}

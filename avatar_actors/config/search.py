@@ -1,0 +1,107 @@
+"""Where a configuration is looked for, and how its text is read: from a safe file, in limits."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from avatar_actors.config.nodes import Source, Spot, Trust
+from avatar_actors.model.errors import ConfigError
+from avatar_actors.model.settings import absolute_path
+
+LARGEST: Final = 1024 * 1024
+LOCAL_FILE: Final = ".avatar.yaml"
+
+
+class Found(Struct, frozen=True):
+    """A file, and who pointed at it: a person, or nobody."""
+
+    path: Path
+    trust: Trust
+    is_searched: bool
+
+
+def search(explicit: str | Path | None, environ: Mapping[str, str]) -> Found | None:
+    """The first there is: the named one, $AVATAR_CONFIG's, the directory's, the user's."""
+    if explicit is not None:
+        return Found(Path(explicit), Trust.NAMED, is_searched=False)
+    if named := environ.get("AVATAR_CONFIG"):
+        return Found(Path(named), Trust.NAMED, is_searched=False)
+    local = Path(LOCAL_FILE)
+    if os.path.lexists(local):
+        return Found(local, Trust.FOUND, is_searched=True)
+    return users_own(environ)
+
+
+def users_own(environ: Mapping[str, str]) -> Found | None:
+    """The file in the user's own directory of configurations."""
+    users = _user_file(environ)
+    if users is not None and os.path.lexists(users):
+        return Found(users, Trust.NAMED, is_searched=True)
+    return None
+
+
+def _user_file(environ: Mapping[str, str]) -> Path | None:
+    folder = environ.get("XDG_CONFIG_HOME", "")
+    if Path(folder).is_absolute():  # the XDG specification: a relative one is to be ignored
+        return Path(folder, "avatar", "config.yaml")
+    home = environ.get("HOME")
+    return Path(home, ".config", "avatar", "config.yaml") if home else None
+
+
+def read_text(found: Found) -> tuple[str, Source]:
+    """The file's text; raises ConfigError if it cannot or must not be read."""
+    source = Source(str(found.path), absolute_path(found.path).parent, found.trust)
+    try:
+        data = _read(found, source)
+    except OSError as error:
+        raise ConfigError(f"cannot be read: {error.strerror}", source.name) from None
+    return _decoded(data, source), source
+
+
+def _read(found: Found, source: Source) -> bytes:
+    if "\0" in source.name:
+        raise ConfigError("is no name of a file", source.name.replace("\0", "\\0"))
+    # Without waiting: a pipe nobody writes to would hold us up for ever.
+    number = os.open(found.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        status = os.fstat(number)
+        _refuse_odd(source, status)
+        if found.is_searched:
+            _refuse_strangers(source, status)
+        with os.fdopen(number, "rb", closefd=False) as file:
+            return file.read(LARGEST + 1)
+    finally:
+        os.close(number)
+
+
+def _refuse_odd(source: Source, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise ConfigError("is a directory; name the file in it", source.name)
+    if not stat.S_ISREG(status.st_mode):
+        raise ConfigError("is no ordinary file", source.name)
+
+
+def _refuse_strangers(source: Source, status: os.stat_result) -> None:
+    if status.st_uid not in {os.geteuid(), 0}:
+        raise ConfigError("belongs to another user; make it yours, or take it away", source.name)
+    # A group with the user's own number has no other members, where that is the custom.
+    is_shared = status.st_mode & stat.S_IWGRP and status.st_gid != status.st_uid
+    if is_shared or status.st_mode & stat.S_IWOTH:
+        raise ConfigError(f"others can write it; chmod go-w {source.name}", source.name)
+
+
+def _decoded(data: bytes, source: Source) -> str:
+    if len(data) > LARGEST:
+        line = data.count(b"\n") + 1
+        Spot(source, line).refuse(f"the file is too long; {LARGEST} bytes are read at most")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        Spot(source, line).refuse(f"this is no text in UTF-8: byte {data[error.start]:#04x}")

@@ -1,0 +1,105 @@
+"""What an engine is made with, and what that means for its avatar."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypedDict
+
+import msgspec
+
+from avatar_actors.hosting.executors import Dispatcher
+from avatar_actors.hosting.landlords import SHARED, Given, Landlord, Private
+from avatar_actors.hosting.room import Wish
+from avatar_actors.hosting.runtime_thread import RuntimeThread
+from avatar_actors.model.host_settings import ProviderType, RuntimeOptions
+from avatar_actors.model.settings import AvatarOptions, SharedOptions, Timeouts, settings_from
+from avatar_actors.model.values import JsonObject
+from avatar_actors.providers.provider import Provider
+from avatar_actors.providers.registry import provider_named
+
+# A host that waits for a whole answer wants an end of it; who wants none says math.inf.
+TURN_TIMEOUT = 120.0
+
+
+class EngineOptions(SharedOptions, total=False):
+    """The further keyword arguments of AvatarEngine.
+
+    `dispatcher` brings handlers into the host's thread. `runtime` is one that engines share, or the
+    options for one of this engine's own.
+    """
+
+    name: str
+    dispatcher: Dispatcher | None
+    runtime: RuntimeThread | RuntimeOptions | None
+
+
+class AnswerDetails(TypedDict, total=False):
+    """What can be said with the answer to a PermissionEvent; see `Avatar.answer`."""
+
+    option_id: str
+    message: str
+    updated_input: JsonObject | None
+
+
+class Order(msgspec.Struct, frozen=True):
+    """An engine's arguments, sorted and checked."""
+
+    wish: Wish
+    landlord: Landlord
+    dispatcher: Dispatcher | None
+
+
+def order_of(
+    provider: str | ProviderType | Provider,
+    model: str,
+    working_dir: str | Path,
+    timeout: float | None,
+    options: EngineOptions,
+) -> Order:
+    """What these arguments mean; a SettingsError comes now, not at the start."""
+    rest = options.copy()
+    name = rest.pop("name", "")
+    dispatcher = rest.pop("dispatcher", None)
+    runtime = rest.pop("runtime", None)
+    timeouts = rest.pop("timeouts", None) or Timeouts(turn=TURN_TIMEOUT)
+    if timeout is not None:
+        timeouts = msgspec.structs.replace(timeouts, turn=timeout)
+    shared: SharedOptions = rest
+    wanted: AvatarOptions = {
+        "model": model,
+        "working_dir": working_dir or Path(),
+        **shared,
+        "timeouts": timeouts,
+    }
+    settings_from(wanted)
+    name_of_kind = provider.value if isinstance(provider, ProviderType) else provider
+    kind = provider_named(name_of_kind) if isinstance(name_of_kind, str) else name_of_kind
+    return Order(Wish(kind, name, wanted), _landlord(runtime), dispatcher)
+
+
+def _landlord(runtime: RuntimeThread | RuntimeOptions | None) -> Landlord:
+    if runtime is None:
+        return SHARED
+    return Given(runtime) if isinstance(runtime, RuntimeThread) else Private(runtime)
+
+
+class Configured(msgspec.Struct, frozen=True):
+    """An engine's arguments, as a configuration has them."""
+
+    provider: str | Provider
+    model: str
+    working_dir: str | Path
+    options: EngineOptions
+
+
+def configured(path: str | Path | None, provider: str) -> Configured:
+    """What the configuration says of this provider, or of the one that it chooses."""
+    from avatar_actors.config.config import AvatarConfig  # noqa: PLC0415 - only who has one pays for it
+
+    config = AvatarConfig.load(path)
+    kind, avatar = config.chosen(provider)
+    model, working_dir = avatar.pop("model", ""), avatar.pop("working_dir", "")
+    shared: SharedOptions = avatar
+    runtime = config.runtime or None
+    options: EngineOptions = {**shared, "name": "", "dispatcher": None, "runtime": runtime}
+    return Configured(kind, model, working_dir, options)

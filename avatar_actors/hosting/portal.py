@@ -1,0 +1,141 @@
+"""An errand: work that a host has done in the runtime's thread, with its result or its error."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Generic, NoReturn, TypeVar, cast
+
+import trio
+
+from avatar_actors.hosting.bell import LOOP_IS_GONE, Bell, rung
+from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent
+from avatar_actors.model.errors import AvatarDown
+
+T = TypeVar("T")
+
+
+class ErrandCancelled(Exception):
+    """The work was cancelled by the handle that the host holds of it."""
+
+
+class Errand(Generic[T]):
+    """Made by the host, run once in the runtime's thread, settled exactly once."""
+
+    def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
+        self.done = Bell()
+        self.home: threading.Thread | None = None
+        self._work = work
+        self._scope = trio.CancelScope()
+        self._value: T | None = None
+        self.error: BaseException | None = None
+        self._token: trio.lowlevel.TrioToken | None = None
+        self._is_unwanted = False
+        self._made_after = forks_so_far()
+
+    def post(self, token: trio.lowlevel.TrioToken, nursery: trio.Nursery) -> None:
+        """Have it run there; any thread may call this."""
+        self._token = token
+        try:
+            token.run_sync_soon(self._begin, nursery)
+        except LOOP_IS_GONE:
+            self.fail(_stopped())
+
+    def succeed(self, value: T) -> None:
+        """It is done."""
+        if not self.done.is_rung:
+            self._value = value
+            self.done.ring()
+
+    def fail(self, error: BaseException) -> None:
+        """It will not be run, or not to its end."""
+        if not self.done.is_rung:
+            self.error = error
+            self.done.ring()
+
+    def cancel(self) -> None:
+        """Cancel the work, if it still runs; it then ends in its own time."""
+        if is_of_a_parent(self._made_after):
+            return
+        self._is_unwanted = True
+        token = self._token
+        if token is not None and not self.done.is_rung:
+            with suppress(*LOOP_IS_GONE):
+                token.run_sync_soon(self._scope.cancel)
+
+    @property
+    def over(self) -> Bell:
+        """Rings at its end; at once for a parent's, in the child of a fork."""
+        return rung() if is_of_a_parent(self._made_after) else self.done
+
+    def result(self) -> T:
+        """Its result, or its error raised; only once it is done."""
+        if not self.done.is_rung:
+            raise RuntimeError("the errand is not done yet")
+        if self.error is not None:
+            raise self.error
+        return cast("T", self._value)
+
+    def wait_sync(self) -> T:
+        """Hold this thread until it is done. An interrupt of the thread cancels the work."""
+        if threading.current_thread() is self.home:
+            self.cancel()
+            raise RuntimeError("this is the runtime's own thread, and waiting would stop it")
+        try:
+            self.done.hear_sync()
+        except BaseException:
+            self.cancel()
+            self.done.hear_sync()
+            raise
+        return self.result()
+
+    async def wait(self) -> T:
+        """The same in a task, trio's or asyncio's: cancelling the task cancels the work."""
+        try:
+            await self.done.hear()
+        except BaseException:
+            self.cancel()
+            await self.done.hear_out()
+            raise
+        return self.result()
+
+    def _begin(self, nursery: trio.Nursery) -> None:
+        # This runs in trio's own hands and must not raise.
+        if self._is_unwanted:
+            self._scope.cancel()
+        try:
+            nursery.start_soon(self._run)
+        except RuntimeError:  # the nursery is closed
+            self.fail(_stopped())
+
+    async def _run(self) -> None:
+        # What is left if the runtime itself is cancelled, or dies.
+        error: BaseException = _stopped()
+        try:
+            with self._scope:
+                self.succeed(await self._work())
+            error = ErrandCancelled("cancelled")
+        except Exception as raised:  # noqa: BLE001 - it is the caller's, in another thread
+            error = raised
+        finally:
+            self.fail(error)
+
+
+class Parked(Errand[T]):
+    """A call that came too late, in a program that is about to end: it waits for that."""
+
+    def __init__(self) -> None:
+        super().__init__(_never)
+
+    def cancel(self) -> None:
+        """The caller leaves."""
+        self.fail(ErrandCancelled("cancelled"))
+
+
+async def _never() -> NoReturn:
+    raise AssertionError("nobody runs it")
+
+
+def _stopped() -> AvatarDown:
+    return AvatarDown("the runtime has stopped; start the engine again")

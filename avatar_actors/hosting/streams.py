@@ -1,0 +1,117 @@
+"""A stream of the runtime's thread, as a host reads it: with `async for`, or with `for`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Generic, TypeVar
+
+from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.hatch import Hatch
+from avatar_actors.hosting.portal import Errand, ErrandCancelled
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class HostStream(Generic[T, R]):
+    """What the source puts into the hatch, in order, and its result at the end.
+
+    A stream that is left, closed or forgotten cancels its source. In a program of asyncio or trio
+    read it with `async for`; in a thread with `for`.
+    """
+
+    def __init__(
+        self, open_source: Callable[[Hatch[T]], Errand[R]], gone: Callable[[], Bell]
+    ) -> None:
+        self._gone = gone
+        self._hatch: Hatch[T] = Hatch()
+        self._here: deque[T] = deque()
+        self._errand: Errand[R] = open_source(self._hatch)
+        self._errand.done.when_rung(self._hatch.end)
+
+    @property
+    def result(self) -> R:
+        """What the source came to, once the stream has ended."""
+        return self._errand.result()
+
+    def close(self) -> None:
+        """End it from a thread, and wait for its end."""
+        self._errand.cancel()
+        self._errand.over.hear_sync()
+
+    async def aclose(self) -> None:
+        """The same from a task."""
+        self._errand.cancel()
+        await self._errand.over.hear()
+
+    def __aiter__(self) -> HostStream[T, R]:
+        return self
+
+    async def __anext__(self) -> T:
+        while not self._take():
+            if self._is_over():
+                if (error := self._error()) is None:
+                    raise StopAsyncIteration
+                await self._gone().hear()
+                raise error
+            try:
+                await self._hatch.filled.hear()
+            except BaseException:
+                self._errand.cancel()
+                await self._errand.done.hear_out()
+                raise
+        return self._here.popleft()
+
+    def __iter__(self) -> HostStream[T, R]:
+        return self
+
+    def __next__(self) -> T:
+        while not self._take():
+            if self._is_over():
+                if (error := self._error()) is None:
+                    raise StopIteration
+                self._gone().hear_sync()
+                raise error
+            try:
+                self._hatch.filled.hear_sync()
+            except BaseException:
+                self.close()
+                raise
+        return self._here.popleft()
+
+    async def __aenter__(self) -> HostStream[T, R]:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._errand.cancel()
+        await self._errand.over.hear_out()
+
+    def __enter__(self) -> HostStream[T, R]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_errand"):
+            self._errand.cancel()
+
+    def _take(self) -> bool:
+        if not self._here:
+            self._here.extend(self._hatch.take() or ())
+        return bool(self._here)
+
+    def _is_over(self) -> bool:
+        # In this order: the last batch comes before the end.
+        return self._errand.done.is_rung and not self._take()
+
+    def _error(self) -> BaseException | None:
+        error = self._errand.error
+        return None if isinstance(error, ErrandCancelled) else error

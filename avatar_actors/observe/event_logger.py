@@ -1,0 +1,31 @@
+"""The chronicler: writes what happens to the avatars to the package's loggers."""
+
+from __future__ import annotations
+
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.avatar.feed import follow_all
+from avatar_actors.avatar.runtime_messages import Follow, HeraldMessage
+from avatar_actors.model.events import AvatarEvent
+from avatar_actors.observe.log_lines import LOGGED, line_of
+from avatar_actors.session.messages import Nothing
+from supervisors import Address, Inbox, SafeLogger
+
+
+async def chronicler(inbox: Inbox[Nothing], herald: Address[HeraldMessage]) -> None:
+    """Reads the feed to its end; stopped, it still writes what has come."""
+    stream = EventStream(kinds=LOGGED)
+    try:
+        async with follow_all(herald, Follow(stream)):
+            inbox.ready()
+            async for event in stream:
+                _write(event)
+    finally:
+        for event in stream.take_nowait():
+            _write(event)
+
+
+def _write(event: AvatarEvent) -> None:
+    line = line_of(event)
+    if line is not None:
+        about = {"avatar": event.avatar, "provider": event.provider, "turn_id": event.turn_id}
+        SafeLogger(line.logger).log(line.level, "%s", line.text, extra=about)

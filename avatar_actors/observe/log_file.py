@@ -1,0 +1,95 @@
+"""The file that a log is written to: it rotates, and no file of somebody else's is ever touched.
+
+A log of ours is a regular file that we have made: of our user, with the mode 0600 and one name. Any
+other file that is there already stays as it is, also where a backup would replace it.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import re
+import stat
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import Final
+
+from avatar_actors.model.errors import SettingsError
+
+PRIVATE: Final = 0o600
+
+
+class LogFile(RotatingFileHandler):
+    """For its owner alone: it tells who uses which agent, and when."""
+
+    def __init__(self, place: Path, max_bytes: int, backup_count: int) -> None:
+        self._place, self._kept = place, backup_count
+        self._has_warned = False
+        if stranger := self._stranger():
+            raise SettingsError(f"log.file: the backup {stranger}; move it away")
+        super().__init__(place, maxBytes=max_bytes, backupCount=backup_count, encoding="utf-8")
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - logging's name
+        """Not over a file that is none of ours: then the log goes on where it is."""
+        if not super().shouldRollover(record):
+            return False
+        stranger = self._stranger()
+        if stranger and not self._has_warned:
+            self._has_warned = True
+            facts = {"name": "avatar_actors", "levelno": logging.WARNING, "levelname": "WARNING"}
+            words = f"the log is not rotated: the backup {stranger}"
+            self.emit(logging.makeLogRecord({**facts, "msg": words}))
+        return not stranger
+
+    def _stranger(self) -> str:
+        """What is wrong with a file that a backup would replace; else nothing."""
+        backup = re.compile(re.escape(self._place.name) + r"\.([1-9][0-9]{0,8})")
+        for entry in self._place.parent.iterdir():
+            number = backup.fullmatch(entry.name)
+            if number and int(number[1]) <= self._kept and (wrong := _wrong_with(entry.lstat())):
+                return f"{entry} {wrong}"
+        return ""
+
+    def _open(self) -> TextIOWrapper:
+        # Without waiting, for a pipe that nobody reads; the flag means nothing to a file.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            descriptor = os.open(self._place, flags | os.O_CREAT | os.O_EXCL, PRIVATE)
+            os.fchmod(descriptor, PRIVATE)  # whatever the umask
+        except FileExistsError:
+            descriptor = _reopened(self._place, flags)
+        return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
+
+
+def _reopened(place: Path, flags: int) -> int:
+    advice = "name another file, or leave `file` out to log to stderr"
+    try:
+        descriptor = os.open(place, flags)
+    except OSError as error:
+        # A link, or a pipe that nobody reads.
+        if error.errno in {errno.ELOOP, errno.EMLINK, errno.ENXIO}:
+            raise SettingsError(f"log.file: {place} is no regular file; {advice}") from error
+        raise
+    if wrong := _wrong_with(os.fstat(descriptor)):
+        os.close(descriptor)
+        raise SettingsError(
+            f"log.file: {place} {wrong}; {advice}; if it is a log, chmod 600 {place}"
+        )
+    return descriptor
+
+
+def _wrong_with(status: os.stat_result) -> str:
+    """Why this can be no log that we have made; else nothing."""
+    if not stat.S_ISREG(status.st_mode):
+        return "is no regular file"
+    if status.st_uid != os.geteuid():
+        return "belongs to another user"
+    if status.st_nlink != 1:
+        return "has a second name (a hard link)"
+    if stat.S_IMODE(status.st_mode) != PRIVATE:
+        return (
+            f"was not made by this log (its mode is {stat.S_IMODE(status.st_mode):04o}, not 0600)"
+        )
+    return ""

@@ -1,0 +1,174 @@
+"""What an event is in the log: which logger, how important, which words. Pure; no content of turns.
+
+Neither prompts nor answers nor what tools were given or put out stand in a line, and a line is one
+line, whatever the agent wrote.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import singledispatch
+
+from msgspec import Struct
+
+from avatar_actors.model.events import (
+    AvatarEvent,
+    ContinuityEvent,
+    DiagnosticEvent,
+    ErrorEvent,
+    EventsLostEvent,
+    OrphansReapedEvent,
+    StallEvent,
+    StateEvent,
+    SupervisionEvent,
+    TurnEndedEvent,
+    TurnStartedEvent,
+    UnrecognisedEvent,
+)
+from avatar_actors.model.values import BridgeState, Continuity, Level, Outcome, StallVerdict, Usage
+
+TURNS = "avatar_actors.turns"
+SESSIONS = "avatar_actors.sessions"
+SUPERVISION = "avatar_actors.supervision"
+AGENTS = "avatar_actors.agents"
+BUDGET = "avatar_actors.budget"
+
+_LONGEST = 500
+_AS_WISHED = {Outcome.COMPLETED, Outcome.CANCELLED}
+_STATES = {
+    BridgeState.WARMING_UP: (logging.DEBUG, "the agent is being started"),
+    BridgeState.READY: (logging.INFO, "its session is ready"),
+    BridgeState.BUSY: (logging.DEBUG, "its session is busy"),
+    BridgeState.DISCONNECTED: (logging.INFO, "its session has ended"),
+    BridgeState.ERROR: (logging.WARNING, "its session was lost"),
+}
+_NOTICES = {
+    "ready": (logging.DEBUG, "is up"),
+    "crashed": (logging.WARNING, "crashed"),
+    "restarting": (logging.WARNING, "is started again in {delay:.3g} s"),
+    "gave_up": (logging.ERROR, "gave up"),
+    "stuck": (logging.ERROR, "ignores its stop and is left behind"),
+}
+_LEVELS = {
+    Level.DEBUG: logging.DEBUG,
+    Level.INFO: logging.INFO,
+    Level.WARNING: logging.WARNING,
+    Level.ERROR: logging.ERROR,
+}
+
+
+class Line(Struct, frozen=True):
+    """One line of the log."""
+
+    logger: str
+    level: int
+    text: str
+
+
+def line_of(event: AvatarEvent) -> Line | None:
+    """The line for an event; None for those that are not logged."""
+    line = _line(event)
+    if line is None or not event.avatar:
+        return line
+    return Line(line.logger, line.level, f"{event.avatar} ({event.provider}): {line.text}")
+
+
+def one_line(text: str) -> str:
+    """The beginning of the first line, with nothing in it that could pass for another."""
+    first = next(iter(text.splitlines()), "")[:_LONGEST]
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in first)
+
+
+@singledispatch
+def _line(_: AvatarEvent) -> Line | None:
+    return None
+
+
+@_line.register
+def _started(event: TurnStartedEvent) -> Line:
+    return Line(TURNS, logging.INFO, f"turn {event.turn_id} started")
+
+
+@_line.register
+def _ended(event: TurnEndedEvent) -> Line:
+    level = logging.INFO if event.outcome in _AS_WISHED else logging.WARNING
+    words = f"turn {event.turn_id} {event.outcome.value} after {event.duration:.3g} s"
+    return Line(TURNS, level, words + _used(event.usage) + _because(event.reason))
+
+
+@_line.register
+def _stalled(event: StallEvent) -> Line:
+    level = logging.WARNING if event.verdict is StallVerdict.WEDGED else logging.INFO
+    words = f"nothing heard for {event.seconds:.3g} s, {event.verdict.value.replace('_', ' ')}"
+    return Line(TURNS, level, words + _because(event.evidence))
+
+
+@_line.register
+def _moved(event: StateEvent) -> Line:
+    level, words = _STATES[event.new_state]
+    if event.old_state is BridgeState.BUSY and event.new_state is BridgeState.READY:
+        level, words = logging.DEBUG, "its session is free again"
+    return Line(SESSIONS, level, words + _because(event.detail))
+
+
+@_line.register
+def _continued(event: ContinuityEvent) -> Line:
+    level = logging.WARNING if event.continuity is Continuity.FRESH else logging.INFO
+    words = f"the agent's memory of the session: {event.continuity.value}"
+    return Line(SESSIONS, level, words + _because(event.why))
+
+
+@_line.register
+def _reaped(event: OrphansReapedEvent) -> Line:
+    words = f"{event.count} process(es) that the agent left behind are gone"
+    return Line(SESSIONS, logging.INFO, words)
+
+
+@_line.register
+def _supervised(event: SupervisionEvent) -> Line:
+    level, words = _NOTICES.get(event.notice, (logging.INFO, event.notice))
+    part = event.path.rpartition("/")[2]
+    words = f"{part} {words.format(delay=event.delay)}"
+    return Line(SUPERVISION, level, words + _because(event.detail))
+
+
+@_line.register
+def _remarked(event: DiagnosticEvent) -> Line:
+    if event.source == "stderr":
+        return Line(AGENTS, logging.DEBUG, f"stderr: {one_line(event.message)}")
+    logger = BUDGET if event.source == "budget" else AGENTS
+    return Line(logger, _LEVELS[event.level], one_line(event.message))
+
+
+@_line.register
+def _unrecognised(event: UnrecognisedEvent) -> Line:
+    words = f"a message of {len(event.raw)} characters was not understood ({event.source})"
+    return Line(AGENTS, logging.DEBUG, words)
+
+
+@_line.register
+def _failed(event: ErrorEvent) -> Line | None:
+    # What the avatar recovers from is told by its state.
+    if event.recoverable:
+        return None
+    return Line(SUPERVISION, logging.ERROR, one_line(event.error))
+
+
+@_line.register
+def _lost(event: EventsLostEvent) -> Line:
+    return Line(SUPERVISION, logging.WARNING, f"{event.count} event(s) came too fast to be logged")
+
+
+def _because(why: str) -> str:
+    return f": {one_line(why)}" if why else ""
+
+
+def _used(usage: Usage) -> str:
+    words = f", {usage.tokens} tokens" if usage.tokens else ""
+    return words if usage.cost_usd is None else f"{words}, {usage.cost_usd:.6g} USD"
+
+
+LOGGED: tuple[type[AvatarEvent], ...] = tuple(
+    kind for kind in _line.registry if kind not in {object, AvatarEvent}
+)
+LOGGERS = (TURNS, SESSIONS, SUPERVISION, AGENTS, BUDGET)

@@ -1,0 +1,85 @@
+"""What a cancel does to work in progress: it wakes who waits and kills what runs."""
+
+from __future__ import annotations
+
+import threading
+
+from avatar_actors.programs.embedded.children import Child
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from avatar_actors.programs.embedded.replies import Slot
+
+
+class TurnCancelled(Exception):
+    """The turn was cancelled; it ends with that as its reason."""
+
+
+class Cancellable:
+    """Work on one thread that another may cancel; a script can make it disobey."""
+
+    def __init__(self, cwd: str) -> None:
+        self.ignores_cancel = False
+        self.acknowledges_after = 0.0
+        self._cwd = cwd
+        self._cancelled = threading.Event()
+        self._lock = threading.Lock()
+        self._children: list[Child] = []
+        self._slots: list[Slot] = []
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the cancel has taken effect."""
+        return self._cancelled.is_set()
+
+    def check(self) -> None:
+        """Raises TurnCancelled once the turn is cancelled."""
+        if self.is_cancelled:
+            raise TurnCancelled
+
+    def wait(self, seconds: float) -> None:
+        """Waits, unless the turn is cancelled meanwhile."""
+        self._cancelled.wait(seconds)
+        self.check()
+
+    def start_child(self, argv: list[str]) -> Child:
+        """Starts a process that the cancel of this turn kills."""
+        with self._lock:
+            self.check()
+            child = Child(argv, self._cwd)
+            self._children.append(child)
+        return child
+
+    def await_reply(self, slot: Slot) -> object:
+        """The reply that arrives in the slot; a cancel ends the wait."""
+        with self._lock:
+            self._slots.append(slot)
+            if self.is_cancelled:
+                self.release_on_cancel(slot)
+        return slot.wait()
+
+    def cancel(self) -> None:
+        """Cancels as the script lets it: now, later or never."""
+        if self.ignores_cancel:
+            return
+        if self.acknowledges_after:
+            threading.Timer(self.acknowledges_after, self._cancel_now).start()
+        else:
+            self._cancel_now()
+
+    def _cancel_now(self) -> None:
+        with self._lock:
+            self._cancelled.set()
+            children, slots = self._children, self._slots
+            for child in children:
+                child.kill()
+            for slot in slots:
+                self.release_on_cancel(slot)
+
+    def revive(self) -> None:
+        """Forgets the cancel: what a script has for after the result is played in any case."""
+        self._cancelled.clear()
+
+    def release_on_cancel(self, slot: Slot) -> None:
+        """What a cancel does to a question that is still open."""
+        slot.release()

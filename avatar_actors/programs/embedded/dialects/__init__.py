@@ -1,0 +1,3 @@
+"""The wires that the embedded agent speaks."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The ACP dialect."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The Claude dialect."""
+
+__all__: list[str] = []

@@ -1,0 +1,23 @@
+"""The errors that a JSON-RPC request is answered with."""
+
+from __future__ import annotations
+
+from avatar_actors.programs.embedded.json_lines import Record
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+AUTH_REQUIRED = -32000
+NOT_FOUND = -32002
+
+
+class Refused(Exception):
+    """A request is not done; `error` is what its sender reads."""
+
+    def __init__(self, code: int, message: str, data: Record | None = None) -> None:
+        super().__init__(message)
+        self.error: Record = {"code": code, "message": message}
+        if data is not None:
+            self.error["data"] = data

@@ -1,0 +1,296 @@
+"""The steps that act on a turn; the script's player calls them by their name."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from avatar_actors.programs.embedded.bad_script import BadScript
+from avatar_actors.programs.embedded.json_lines import (
+    Record,
+    is_record,
+    items_in,
+    number_in,
+    record_in,
+    records_in,
+    text_in,
+    to_json,
+)
+from avatar_actors.programs.embedded.script.counter import is_early
+from avatar_actors.programs.embedded.tool_call import ToolFailed
+from avatar_actors.programs.embedded.turn import ALLOWED, Turn, TurnEnded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from avatar_actors.programs.embedded.script.script import Player
+
+MEBIBYTE = 1 << 20
+FLOOD_BLOCK = 1 << 19
+# Seconds between two looks.
+LOOKING = 0.01
+
+
+def say(player: Player, step: Record) -> None:
+    """`say`: text, in `chunks` pieces."""
+    text = text_in(step, "say")
+    pieces = max(1, int(number_in(step, "chunks", 1)))
+    size = max(1, -(-len(text) // pieces))
+    for start in range(0, max(1, len(text)), size):
+        player.turn.say(text[start : start + size])
+
+
+def data(player: Player, step: Record) -> None:
+    """`data`: structured output, in the dialect's own form where it has one, else as text."""
+    player.turn.give_data(step["data"])
+
+
+def think(player: Player, step: Record) -> None:
+    """`think`: a thought."""
+    player.turn.think(text_in(step, "think"))
+
+
+def tool(player: Player, step: Record) -> None:
+    """`tool`: one tool; with `leave` it is begun and never ended."""
+    call = player.call(step)
+    if step.get("leave") is True:
+        player.turn.show_tool_start(call)
+    else:
+        player.turn.run_tools([call])
+
+
+def parallel(player: Player, step: Record) -> None:
+    """`parallel`: tools side by side."""
+    player.turn.run_tools([player.call(tool) for tool in records_in(step, "parallel")])
+
+
+def task(player: Player, step: Record) -> None:
+    """`task`: a background task where the dialect has them, else a tool."""
+    if step.get("background") is False:
+        player.turn.run_tools([player.call(step)])
+    else:
+        player.turn.start_task(step)
+
+
+def plan(player: Player, step: Record) -> None:
+    """`plan`: entries, as texts or as objects with `content` and `status`."""
+    entries: list[Record] = []
+    for item in items_in(step, "plan"):
+        given = item if is_record(item) else {"content": str(item)}
+        entries.append({"priority": "medium", "status": "pending", **given})
+    player.turn.show_plan(entries)
+
+
+def ask(player: Player, step: Record) -> None:
+    """`ask`: a permission; the reply is said."""
+    call = player.call(step)
+    answer = player.turn.ask_permission(call)
+    if answer == ALLOWED:
+        call.perform()
+        player.turn.show_tool_end(call)
+    player.turn.say(f"[{answer}]")
+
+
+def usage(player: Player, step: Record) -> None:
+    """`usage`: counts and `cost` that the turn reports in its dialect's form."""
+    given = record_in(step, "usage")
+    player.turn.add_usage({key: number_in(given, key) for key in given}, number_in(step, "cost"))
+
+
+def wait(player: Player, step: Record) -> None:
+    """`wait`: seconds, which a cancel cuts short."""
+    player.turn.wait(number_in(step, "wait"))
+
+
+def until(player: Player, step: Record) -> None:
+    """`until`: a path; waits until there is something, which a cancel cuts short."""
+    path = os.path.join(player.turn.session.cwd, text_in(step, "until"))  # noqa: PTH118
+    while not os.path.exists(path):  # noqa: PTH110 - pathlib is slow to import
+        player.turn.wait(LOOKING)
+
+
+def line(player: Player, step: Record) -> None:
+    """`line`: one text message of so many mebibytes."""
+    player.turn.show_text("x" * int(number_in(step, "line") * MEBIBYTE))
+
+
+def flood(player: Player, step: Record) -> None:
+    """`flood`: so many text messages as fast as possible."""
+    text = text_in(step, "text", "x")
+    rest = int(number_in(step, "flood"))
+    line = player.turn.text_line(text)
+    per_block = max(1, FLOOD_BLOCK // len(line))
+    block = line * min(rest, per_block)
+    player.turn.note_text(text * rest)
+    while rest > 0:
+        player.turn.check()
+        player.turn.output.write(block if rest >= per_block else line * rest)
+        rest -= per_block
+
+
+def pulse(player: Player, step: Record) -> None:
+    """`pulse`: `count` texts, one `every` so many seconds, kept to the clock."""
+    given = record_in(step, "pulse")
+    text = text_in(given, "text", "{i} ")
+    start = time.monotonic()
+    for index in range(int(number_in(given, "count", 1))):
+        due = start + (index + 1) * number_in(given, "every")
+        player.turn.wait(max(0, due - time.monotonic()))
+        now = str(time.monotonic_ns())
+        player.turn.say(text.replace("{i}", str(index)).replace("{t}", now))
+
+
+def lines(player: Player, step: Record) -> None:
+    """`lines`: texts that leave together with the result in one write."""
+    player.turn.output.hold()
+    for text in items_in(step, "lines"):
+        player.turn.say(str(text))
+
+
+def one_write(player: Player, step: Record) -> None:
+    """`one_write`: all of this turn, result included, leaves in one write."""
+    if step["one_write"] is True:
+        player.turn.output.hold()
+
+
+def write(player: Player, step: Record) -> None:
+    """`write`: a file, through the client where it offers that."""
+    try:
+        player.turn.write_file(text_in(step, "write"), text_in(step, "text"))
+    except ToolFailed as failure:
+        player.turn.say(f"[error: {failure}]")
+    else:
+        player.turn.say("[written]")
+
+
+def read(player: Player, step: Record) -> None:
+    """`read`: a file, through the client where it offers that; its text is said."""
+    try:
+        player.turn.say(player.turn.read_file(text_in(step, "read")))
+    except ToolFailed as failure:
+        player.turn.say(f"[error: {failure}]")
+
+
+def request(player: Player, step: Record) -> None:
+    """`request`: any request to the client; the reply is said as JSON."""
+    reply = player.turn.request(text_in(step, "request"), record_in(step, "params"))
+    player.turn.say(to_json(reply))
+
+
+def notify(player: Player, step: Record) -> None:
+    """`notify`: any notification to the client."""
+    player.turn.notify(text_in(step, "notify"), record_in(step, "params"))
+
+
+def update(player: Player, step: Record) -> None:
+    """`update`: a raw session/update, in ACP."""
+    params: Record = {"sessionId": player.turn.session.id, "update": step["update"]}
+    player.turn.notify("session/update", params)
+
+
+def play_late(player: Player, step: Record) -> None:
+    """`late`: steps for after the result."""
+    player.turn.late.extend(records_in(step, "late"))
+
+
+def result_twice(player: Player, step: Record) -> None:
+    """`result_twice`: the result is told a second time."""
+    player.turn.ending.is_told_twice = step["result_twice"] is True
+
+
+def stop(player: Player, step: Record) -> None:
+    """`stop`: ends the turn here, with that reason."""
+    player.turn.ending.reason = text_in(step, "stop")
+    raise TurnEnded
+
+
+def error(player: Player, step: Record) -> None:
+    """`error`: the prompt is answered with this error."""
+    player.turn.ending.error = record_in(step, "error")
+    raise TurnEnded
+
+
+def ack_after(player: Player, step: Record) -> None:
+    """`ack_after`: a cancel takes effect only after so many seconds."""
+    player.turn.acknowledges_after = number_in(step, "ack_after")
+
+
+def ignore_cancel(player: Player, step: Record) -> None:
+    """`ignore_cancel`: a cancel does nothing in this turn."""
+    player.turn.ignores_cancel = step["ignore_cancel"] is True
+
+
+def echo(player: Player, step: Record) -> None:
+    """`echo`: says what the agent was given."""
+    player.turn.say(echoed(player.turn, text_in(step, "echo")))
+
+
+def repeat(player: Player, step: Record) -> None:
+    """`repeat`: the `steps`, so many times."""
+    steps = records_in(step, "steps")
+    for _ in range(int(number_in(step, "repeat"))):
+        player.play(steps)
+
+
+def times(player: Player, step: Record) -> None:
+    """`times`: the `steps`, only the first so many times; `file` counts them."""
+    if is_early(step):
+        player.play(records_in(step, "steps"))
+
+
+def echoed(turn: Turn, what: str) -> str:
+    """What the agent was given under that name."""
+    session = turn.session
+    name, _, key = what.partition(":")
+    values: Record = {
+        "prompt": turn.prompt,
+        "cwd": session.cwd,
+        "env": os.environ.get(key, ""),
+        "argv": turn.session.argv,
+        "system": session.system,
+        "model": session.model,
+        "mode": session.mode,
+        "mcp": session.mcp,
+        "history": session.history[:-1],
+        "session": session.id,
+        "pid": os.getpid(),
+    }
+    if name not in values:
+        raise BadScript(f"unknown echo {what!r}; known: {', '.join(values)}")
+    value = values[name]
+    return value if isinstance(value, str) else to_json(value)
+
+
+TURN_STEPS: dict[str, Callable[[Player, Record], None]] = {
+    "say": say,
+    "data": data,
+    "think": think,
+    "tool": tool,
+    "parallel": parallel,
+    "task": task,
+    "plan": plan,
+    "ask": ask,
+    "usage": usage,
+    "wait": wait,
+    "until": until,
+    "line": line,
+    "flood": flood,
+    "pulse": pulse,
+    "lines": lines,
+    "one_write": one_write,
+    "write": write,
+    "read": read,
+    "request": request,
+    "notify": notify,
+    "update": update,
+    "late": play_late,
+    "result_twice": result_twice,
+    "stop": stop,
+    "ack_after": ack_after,
+    "ignore_cancel": ignore_cancel,
+    "echo": echo,
+    "repeat": repeat,
+    "times": times,
+    "error": error,
+}

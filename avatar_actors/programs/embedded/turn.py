@@ -1,0 +1,182 @@
+"""One turn: what it may show and ask, and how it is cancelled; each dialect gives it a voice."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+
+from avatar_actors.programs.embedded.cancelling import Cancellable, TurnCancelled
+from avatar_actors.programs.embedded.json_lines import Record, to_json
+from avatar_actors.programs.embedded.tool_call import ToolCall, scripted_call
+from avatar_actors.programs.embedded.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from avatar_actors.programs.embedded.pipes import Output
+    from avatar_actors.programs.embedded.session import Session
+
+ALLOWED = "allowed"
+DENIED = "denied"
+CANCELLED = "cancelled"
+
+
+class TurnEnded(Exception):
+    """The turn ends here, with its `ending` set; nothing that would follow is played."""
+
+
+class Ending:
+    """How a turn ends: a stop reason, or an error with a code and a message."""
+
+    def __init__(self, reason: str = "end_turn") -> None:
+        self.reason = reason
+        self.error: Record | None = None
+        self.is_told_twice = False
+
+
+class Turn(Cancellable, ABC):
+    """A prompt being answered; its thread calls what shows, the reader's thread calls `cancel`."""
+
+    def __init__(self, session: Session, output: Output, prompt: str) -> None:
+        super().__init__(session.cwd)
+        self.session = session
+        self.output = output
+        self.prompt = prompt
+        self.ending = Ending()
+        self.said: list[str] = []
+        self.usage: dict[str, float] = {}
+        self.cost = 0.0
+        self.late: list[Record] = []
+        self.folded: list[str] = []
+
+    # What the dialect gives.
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Tells the client that the work begins."""
+
+    @abstractmethod
+    def show_text(self, text: str) -> None:
+        """Shows a piece of the answer."""
+
+    @abstractmethod
+    def text_line(self, text: str) -> bytes:
+        """A piece of the answer as the bytes of its line; what must stand before it is sent."""
+
+    @abstractmethod
+    def show_thought(self, text: str) -> None:
+        """Shows a thought."""
+
+    @abstractmethod
+    def show_plan(self, entries: list[Record]) -> None:
+        """Shows the plan: entries with `content` and `status`."""
+
+    @abstractmethod
+    def show_tool_start(self, call: ToolCall) -> None:
+        """Shows that the tool begins."""
+
+    @abstractmethod
+    def show_tool_end(self, call: ToolCall) -> None:
+        """Shows how the tool ended."""
+
+    @abstractmethod
+    def ask_permission(self, call: ToolCall) -> str:
+        """Asks whether the tool may run: allowed, denied or cancelled."""
+
+    @abstractmethod
+    def request(self, method: str, params: Record) -> object:
+        """Asks the client something and gives its reply."""
+
+    @abstractmethod
+    def notify(self, method: str, params: Record) -> None:
+        """Tells the client something."""
+
+    @abstractmethod
+    def report_usage(self) -> None:
+        """Tells what was used so far, where the dialect does so within the turn."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Tells the client how the turn ended."""
+
+    def run_tools(self, calls: list[ToolCall]) -> None:
+        """Runs the tools side by side; their ends are shown as they come."""
+        for call in calls:
+            self.show_tool_start(call)
+        threads = [threading.Thread(target=self._finish_tool, args=(call,)) for call in calls[1:]]
+        for thread in threads:
+            thread.start()
+        for call in calls[:1]:
+            self._finish_tool(call)
+        for thread in threads:
+            thread.join()
+        self.check()
+
+    def _finish_tool(self, call: ToolCall) -> None:
+        try:
+            call.perform()
+        except TurnCancelled:
+            # It had not begun; the thread of the turn sees the same.
+            return
+        if not self.is_cancelled:
+            self.show_tool_end(call)
+
+    def start_task(self, step: Record) -> None:
+        """Begins the background task of a step; where the dialect has none it is a tool."""
+        self.run_tools([scripted_call(step, self.start_child)])
+
+    def read_file(self, name: str) -> str:
+        """The text of a file of the working directory; raises ToolFailed."""
+        return Workspace(self.session.cwd).read(name)
+
+    def write_file(self, name: str, text: str) -> None:
+        """Writes a file of the working directory; raises ToolFailed."""
+        Workspace(self.session.cwd).write(name, text)
+
+    # What every dialect shares.
+
+    def say(self, text: str) -> None:
+        """Shows a piece of the answer and remembers it."""
+        self.check()
+        self.said.append(text)
+        self.show_text(text)
+
+    def give_data(self, value: object) -> None:
+        """Gives structured output; a dialect that has none says it."""
+        self.say(to_json(value))
+
+    def note_text(self, text: str) -> None:
+        """Remembers a piece of the answer that was shown as bytes."""
+        self.said.append(text)
+
+    def think(self, text: str) -> None:
+        """Shows a thought."""
+        self.check()
+        self.show_thought(text)
+
+    def add_usage(self, counts: dict[str, float], cost: float) -> None:
+        """Adds to what the turn used."""
+        for key, count in counts.items():
+            self.usage[key] = self.usage.get(key, 0) + count
+        self.cost += cost
+        self.session.cost += cost
+        self.report_usage()
+
+    def run(self, perform: Callable[[Turn], None]) -> None:
+        """Plays the turn to its one end."""
+        self.session.remember("user", self.prompt)
+        try:
+            self.begin()
+            perform(self)
+        except TurnCancelled:
+            self.ending = Ending(CANCELLED)
+        except TurnEnded:
+            # Its ending is set already.
+            pass
+        self.session.remember("assistant", "".join(self.said))
+        self.session.remember_cost()
+        self.finish()
+        if self.ending.is_told_twice:
+            self.finish()
+        self.output.release()

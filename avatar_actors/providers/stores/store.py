@@ -1,0 +1,163 @@
+"""The files of a store: found by their age and read at both ends only, whatever is wrong with them.
+
+A transcript may have 100 MB: its beginning has the first prompt, its end the last title.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from avatar_actors.model.identifiers import is_session_id
+from avatar_actors.model.values import JsonObject, StoredSession
+from avatar_actors.providers.stores.listing import SessionListing, SessionSearch
+from avatar_actors.wire.json_values import decoded, is_object
+
+# The first prompt of codex-acp 2.6.0 stands behind 60 KB of tools; a pasted image has more.
+HEAD: Final = 1024 * 1024
+TAIL: Final = 64 * 1024
+BLOCK: Final = 64 * 1024
+# Files that are looked into to find those of one directory, and remarks that are kept.
+MOST_FILES: Final = 1000
+MOST_REMARKS: Final = 20
+
+
+class File(Struct, frozen=True):
+    """A file as its folder shows it."""
+
+    path: Path
+    modified: float
+
+
+class Shelf:
+    """Reads the files of one store. Nothing of it raises; `remarks` tell what was wrong."""
+
+    def __init__(self) -> None:
+        self._remarks: list[str] = []
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What could not be read, and how much more."""
+        rest = len(self._remarks) - MOST_REMARKS
+        more = [f"… and {rest} more of this store"] if rest > 0 else []
+        return (*self._remarks[:MOST_REMARKS], *more)
+
+    def note(self, path: Path, why: OSError | str) -> None:
+        """Something is wrong with this file."""
+        words = why if isinstance(why, str) else why.strerror or str(why)
+        self._remarks.append(f"{path}: {words}")
+
+    def folders(self, folder: Path) -> list[Path]:
+        """The folders in a folder."""
+        return [path for path, mode, _ in self._entries(folder) if stat.S_ISDIR(mode)]
+
+    def files(self, folder: Path) -> list[File]:
+        """The files of JSON lines in a folder."""
+        return [
+            File(path, modified)
+            for path, mode, modified in self._entries(folder)
+            if stat.S_ISREG(mode) and path.suffix == ".jsonl"
+        ]
+
+    def collect(
+        self,
+        files: Iterable[File],
+        read: Callable[[File], StoredSession | None],
+        search: SessionSearch,
+    ) -> SessionListing:
+        """The sessions of the newest files, as far as they are looked for."""
+        newest = sorted(files, key=lambda file: file.modified, reverse=True)
+        # By its id: links can lead to a file by two ways.
+        found: dict[str, StoredSession] = {}
+        for number, file in enumerate(newest):
+            if len(found) >= search.limit:
+                break
+            if number == MOST_FILES:
+                self._remarks.append(f"only the newest {number} of {len(newest)} files were read")
+                break
+            session = read(file)
+            if session is not None and not is_session_id(session.session_id):
+                self.note(file.path, "a session of this name cannot be asked for")
+            elif session is not None and search.covers(session.working_dir):
+                found.setdefault(session.session_id, session)
+        return SessionListing(tuple(found.values()), self.remarks)
+
+    def head(self, path: Path) -> Iterator[JsonObject]:
+        """The JSON objects at the beginning; a line that is none is passed over."""
+        rest, size = b"", 0
+        try:
+            with _opened(path) as descriptor:
+                while size < HEAD and (block := os.read(descriptor, BLOCK)):
+                    size += len(block)
+                    *lines, rest = (rest + block).split(b"\n")
+                    yield from _objects(lines)
+        except OSError as error:
+            self.note(path, error)
+        yield from _objects([rest])
+
+    def tail(self, path: Path) -> list[JsonObject]:
+        """The JSON objects at the end, the last first."""
+        lines, _ = self.last_lines(path, TAIL)
+        return lines[::-1]
+
+    def last_lines(self, path: Path, size: int) -> tuple[list[JsonObject], bool]:
+        """The JSON objects in so many bytes at the end, and whether that is the whole file."""
+        try:
+            with _opened(path) as descriptor:
+                start = max(0, os.fstat(descriptor).st_size - size)
+                lines = os.pread(descriptor, size, start).split(b"\n")
+        except OSError as error:
+            self.note(path, error)
+            return [], True
+        # The first line is cut, unless this is the whole file.
+        return list(_objects(lines[1:] if start else lines)), not start
+
+    def text(self, path: Path) -> str:
+        """A small file; empty when there is none."""
+        try:
+            with _opened(path) as descriptor:
+                return os.read(descriptor, BLOCK).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            self.note(path, error)
+            return ""
+
+    def _entries(self, folder: Path) -> Iterator[tuple[Path, int, float]]:
+        try:
+            paths = list(folder.iterdir())
+        except FileNotFoundError:
+            return  # nothing was ever stored
+        except OSError as error:
+            self.note(folder, error)
+            return
+        for path in paths:
+            try:
+                facts = path.stat()
+            except OSError as error:
+                self.note(path, error)
+            else:
+                yield path, facts.st_mode, facts.st_mtime
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[int]:
+    # A pipe in the place of a file must not hold us up.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _objects(lines: list[bytes]) -> Iterator[JsonObject]:
+    for line in lines:
+        value = decoded(line) if line.startswith(b"{") else None
+        if is_object(value):
+            yield value

@@ -1,0 +1,3 @@
+"""Many avatars in one tree, above one warden."""
+
+__all__: list[str] = []

@@ -1,0 +1,122 @@
+"""Who looks on at a runtime besides its host: log, metrics, watchers; without its secrets."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import AsyncGenerator, Generator, Set
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+
+import trio
+
+from avatar_actors.avatar.runtime_messages import HeraldMessage
+from avatar_actors.avatar.tree import Wanted
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.host_settings import LogSettings, RuntimeOptions
+from avatar_actors.observe.event_logger import chronicler
+from avatar_actors.observe.log_redaction import SecretsFilter, hiding_secrets
+from avatar_actors.observe.metrics.offer import MetricsOffer
+from avatar_actors.observe.metrics.open import Metering, open_metering
+from avatar_actors.observe.tree.server import Prospect, tree_endpoint
+from avatar_actors.observe.tree.tree_record import TreeRecord
+from avatar_actors.processes import ScratchRefused, listening_for_watchers
+from avatar_actors.session.launch import Launcher
+from supervisors import Address, Backoff, ChildSpec, Supervisor
+
+_NO_SCRIPT = ("", "-", "-c")
+# An observer that keeps crashing is a nuisance to nobody.
+_BACKOFF = Backoff(minimum=0.01, maximum=10.0, factor=4.0, reset_after=10.0)
+
+
+class Observers:
+    """Those of one runtime."""
+
+    def __init__(
+        self, secrets: SecretsFilter, metering: Metering | None, watchers: socket.socket | None
+    ) -> None:
+        self.secrets = secrets
+        self._metering, self._watchers = metering, watchers
+
+    @property
+    def metrics(self) -> MetricsOffer | None:
+        """Where the figures are, if they are wanted."""
+        return self._metering.offer if self._metering is not None else None
+
+    @property
+    def tree_socket(self) -> Path | None:
+        """Where the tree can be watched, if it can."""
+        return Path(self._watchers.getsockname()) if self._watchers is not None else None
+
+    def meet(self, wanted: Wanted, present: Set[str]) -> None:
+        """An avatar is about to start: what is secret of it, the log must not show."""
+        launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
+        self.secrets.learn(wanted.name, launcher.redactor(), present)
+
+    async def start(self, root: Supervisor, herald: Address[HeraldMessage]) -> None:
+        """Their actors, before the first avatar comes."""
+        telling = partial(chronicler, herald=herald)
+        await root.start(ChildSpec("chronicler", telling, backoff=_BACKOFF))
+        if self._metering is not None:
+            for name, actor in self._metering.actors(root, herald).items():
+                await root.start(ChildSpec(name, actor, backoff=_BACKOFF))
+        if self._watchers is not None:
+            showing = partial(tree_endpoint, prospect=_prospect(self._watchers, root))
+            await root.start(ChildSpec("tree endpoint", showing, backoff=_BACKOFF))
+
+
+@asynccontextmanager
+async def open_observers(options: RuntimeOptions, scratch: Path) -> AsyncGenerator[Observers]:
+    """What they need from outside the tree: log file, port, socket. SettingsError if it fails."""
+    with hiding_secrets() as secrets, _listening(options, scratch) as watchers:
+        async with (
+            _open_log(options.get("log"), secrets),
+            open_metering(options.get("metrics")) as metering,
+        ):
+            yield Observers(secrets, metering, watchers)
+
+
+@asynccontextmanager
+async def _open_log(settings: LogSettings | None, secrets: SecretsFilter) -> AsyncGenerator[None]:
+    if settings is None:
+        yield
+    else:
+        from avatar_actors.observe.log_output import open_log  # noqa: PLC0415 - with pickle and sockets
+
+        async with open_log(settings, secrets):
+            yield
+
+
+@contextmanager
+def _listening(options: RuntimeOptions, scratch: Path) -> Generator[socket.socket | None]:
+    with ExitStack() as stack:
+        listener = None
+        if options.get("observable", False):
+            try:
+                listener = stack.enter_context(listening_for_watchers(scratch))
+            except (ScratchRefused, OSError) as error:
+                raise SettingsError(f"observable: no socket can be made: {error}") from error
+        yield listener
+
+
+def _prospect(listener: socket.socket, root: Supervisor) -> Prospect:
+    now = trio.current_time()
+    return Prospect(
+        listener=listener,
+        pid=os.getpid(),
+        program=_program(),
+        record=TreeRecord(now, time.time() - now),
+        tree=root.tree,
+        notices=root.notices,
+    )
+
+
+def _program() -> str:
+    """The script's name, never its arguments: they may be private."""
+    script = Path(sys.argv[0] if sys.argv else "")
+    if script.name == "__main__.py":
+        return script.parent.name
+    return script.name if script.name not in _NO_SCRIPT else "python"

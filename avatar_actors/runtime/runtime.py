@@ -1,0 +1,239 @@
+"""The runtime: many avatars in one tree, above one warden."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncGenerator, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Unpack
+
+import trio
+from msgspec import Struct
+
+from avatar_actors.avatar.ending import runtime_error
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.avatar.feed import follow_all
+from avatar_actors.avatar.handle import Avatar
+from avatar_actors.avatar.limit_messages import (
+    RaiseBudget,
+    TotalSpent,
+    TreasurerMessage,
+    ask_treasurer,
+)
+from avatar_actors.avatar.runtime_messages import Follow, HeraldMessage
+from avatar_actors.avatar.structured_output import check_schema
+from avatar_actors.avatar.tree import Wanted, start_avatar
+from avatar_actors.model.errors import AvatarDown, SettingsError
+from avatar_actors.model.events import AvatarEvent
+from avatar_actors.model.host_settings import RuntimeOptions
+from avatar_actors.model.settings import AvatarOptions, Budget, settings_from
+from avatar_actors.model.values import Usage
+from avatar_actors.observe.metrics.offer import MetricsOffer
+from avatar_actors.processes import (
+    ScratchRefused,
+    open_scratch,
+    sweep_dead_hosts,
+    sweep_scratch,
+    sweep_short_place,
+)
+from avatar_actors.providers.provider import Provider
+from avatar_actors.providers.registry import provider_named
+from avatar_actors.runtime.event_router import herald
+from avatar_actors.runtime.observers import Observers, open_observers
+from avatar_actors.runtime.runtime_budget import Books, treasurer
+from avatar_actors.runtime.warden import warden
+from avatar_actors.session import messages
+from avatar_actors.session.launch import Launcher, settled
+from supervisors import (
+    ActorDown,
+    Address,
+    Backoff,
+    ChildSpec,
+    StartFailed,
+    Strategy,
+    Supervisor,
+    SupervisorSpec,
+    TreeNode,
+    open_supervisor,
+)
+
+# The warden is replaced however often it is killed; an agent's crashes are its avatar's budget.
+_WARDEN_LIVES = 1000
+_WARDEN_BACKOFF = Backoff(minimum=0.001, maximum=1.0, factor=4.0, reset_after=5.0)
+
+
+class Posts(Struct, frozen=True):
+    """The actors beside the avatars, which all of them know."""
+
+    warden: Address[messages.Admit]
+    herald: Address[HeraldMessage]
+    treasurer: Address[TreasurerMessage]
+
+
+class Runtime:
+    """Avatars come and go; each has its own restart budget, so a crasher harms nobody else."""
+
+    def __init__(
+        self,
+        root: Supervisor,
+        posts: Posts,
+        scratch: Path,
+        observers: Observers,
+    ) -> None:
+        self._root, self._posts = root, posts
+        self._scratch, self._observers = scratch, observers
+        self._numbers = itertools.count(1)
+        self._starting: set[str] = set()
+        self._avatars: dict[str, Avatar] = {}
+
+    async def start(
+        self,
+        provider: str | Provider = "embedded",
+        name: str = "",
+        listener: EventStream | None = None,
+        **options: Unpack[AvatarOptions],
+    ) -> Avatar:
+        """Start an avatar and wait until it takes prompts; AvatarStartError if it does not.
+
+        `listener` hears of its start, too; it ends with the avatar.
+        """
+        kind = provider_named(provider) if isinstance(provider, str) else provider
+        number = next(self._numbers)
+        wanted = Wanted(
+            name=name or f"{kind.name}-{number}",
+            provider=kind,
+            settings=settled(kind, settings_from(options)),
+            private_dir=self._scratch / f"avatar-{number}",
+            listener=listener,
+            treasurer=self._posts.treasurer,
+        )
+        if wanted.settings.output_schema is not None:
+            check_schema(wanted.settings.output_schema)
+        self._avatars = {avatar.name: avatar for avatar in self.avatars()}
+        present = {*self._starting, *self._avatars}
+        if wanted.name in present:
+            raise SettingsError(f"an avatar {wanted.name!r} is up already; choose another name")
+        self._starting.add(wanted.name)
+        self._observers.meet(wanted, present)
+        try:
+            return await self._start(wanted)
+        finally:
+            self._starting.discard(wanted.name)
+
+    async def _start(self, wanted: Wanted) -> Avatar:
+        avatars = self._root.supervisor("avatars")
+        actors = await start_avatar(avatars, wanted, self._posts.warden, self._posts.herald)
+        launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
+        avatar = Avatar(wanted.name, wanted.settings, actors, avatars, launcher)
+        self._avatars[wanted.name] = avatar
+        return avatar
+
+    def avatars(self) -> list[Avatar]:
+        """Those that are up."""
+        return [avatar for avatar in self._avatars.values() if not avatar.is_down]
+
+    async def spent(self) -> Usage:
+        """What all its avatars have used, also those that are gone."""
+        return await ask_treasurer(self._posts.treasurer, TotalSpent())
+
+    async def raise_budget(self, budget: Budget) -> None:
+        """From now on this budget holds for all its avatars together; what was spent is spent."""
+        await ask_treasurer(self._posts.treasurer, RaiseBudget(budget))
+
+    @asynccontextmanager
+    async def events(
+        self, *kinds: type[AvatarEvent], capacity: int = 4096
+    ) -> AsyncGenerator[EventStream]:
+        """Subscribe to all avatars, those to come included, until the runtime ends."""
+        follow = Follow(EventStream(kinds=kinds, capacity=capacity))
+        try:
+            async with follow_all(self._posts.herald, follow) as stream:
+                yield stream
+        except ActorDown as error:
+            raise AvatarDown("the runtime has ended") from error
+
+    @property
+    def metrics(self) -> MetricsOffer | None:
+        """Where the figures are; None if `metrics` was not given."""
+        return self._observers.metrics
+
+    @property
+    def tree_socket(self) -> Path | None:
+        """Where other programs watch its tree; None unless it is `observable`."""
+        return self._observers.tree_socket
+
+    @property
+    def dead_letters(self) -> int:
+        """How many messages between its actors found nobody to read them, since it began."""
+        return self._root.dead_letters
+
+    def tree(self) -> TreeNode:
+        """The whole supervision tree as it is now; `print()` it."""
+        return self._root.tree()
+
+    async def close_down(self, reason: str) -> None:
+        """End all turns, as a first step of the stop."""
+        async with trio.open_nursery() as nursery:
+            for avatar in self.avatars():
+                nursery.start_soon(avatar.close_down, reason)
+
+
+@asynccontextmanager
+async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runtime]:
+    """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
+    lend = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
+    # Its books are made here: a next life with empty ones would lie about what was spent.
+    keeping = partial(treasurer, books=Books(options.get("budget", Budget())))
+    keep = ChildSpec("treasurer", keeping)
+    most = options.get("max_avatars")
+    async with AsyncExitStack() as stack:
+        with _explained():
+            await trio.to_thread.run_sync(_sweep)
+            scratch = stack.enter_context(open_scratch())
+            observers = await stack.enter_async_context(open_observers(options, scratch))
+            root = await stack.enter_async_context(
+                open_supervisor(
+                    "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, keep]
+                )
+            )
+        # Before the avatars, so that who looks on sees the last of them leave.
+        telling = partial(herald, notices=root.notices, tree=root.tree)
+        proclaim = await root.start(ChildSpec("herald", telling))
+        await observers.start(root, proclaim)
+        await root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most))
+        posts = Posts(root.address(lend), proclaim, root.address(keep))
+        runtime = Runtime(root, posts, scratch, observers)
+        try:
+            yield runtime
+        finally:
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + 1):
+                await runtime.close_down("the runtime stops")
+
+
+@asynccontextmanager
+async def open_avatar(
+    provider: str | Provider = "embedded", name: str = "", **options: Unpack[AvatarOptions]
+) -> AsyncGenerator[Avatar]:
+    """Run one avatar for the length of a block, in a runtime of its own."""
+    async with open_runtime() as runtime:
+        yield await runtime.start(provider, name, **options)
+
+
+def _sweep() -> None:
+    """What dead hosts left."""
+    sweep_dead_hosts()
+    sweep_scratch()
+    sweep_short_place()
+
+
+@contextmanager
+def _explained() -> Generator[None]:
+    """What keeps a runtime from starting is told in this package's own errors."""
+    try:
+        yield
+    except ScratchRefused as error:
+        raise SettingsError(str(error)) from error
+    except (StartFailed, OSError) as error:
+        raise runtime_error(error) from error

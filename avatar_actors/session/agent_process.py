@@ -1,0 +1,134 @@
+"""The agent process: spawns it in a lease of the warden, tells its vitals, ends its whole tree."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import trio
+from msgspec import Struct
+
+from avatar_actors.avatar.messages import (
+    HubMessage,
+    Publish,
+    SessionDown,
+    SessionLost,
+    SessionStarting,
+    TrackerMessage,
+    TurnMessage,
+)
+from avatar_actors.avatar.resume_messages import ResumeWish, WhatToResume
+from avatar_actors.model.errors import AgentNotFound, AvatarStartError
+from avatar_actors.model.events import OrphansReapedEvent
+from avatar_actors.processes import Launch, Lease, LeaseLost, end_command, exit_words, open_lease
+from avatar_actors.session.messages import (
+    Admit,
+    EndTool,
+    GatekeeperMessage,
+    GetVitals,
+    KillAgent,
+    ProcessMessage,
+    QuestionsOver,
+)
+from supervisors import Address, AskFailed, AskTimeout, Inbox
+
+# How often a spawn is tried again when the warden is being replaced.
+_TRIES = 50
+_PAUSE = 0.02
+_ADMISSION = 10.0
+
+
+class Running(Struct, frozen=True):
+    """What the other parts of the session get to know of the process."""
+
+    lease: Lease
+    wish: ResumeWish
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """Where the process comes from and whom it concerns."""
+
+    warden: Address[Admit]
+    turn_queue: Address[TurnMessage]
+    tracker: Address[TrackerMessage]
+    gatekeeper: Address[GatekeeperMessage]
+    hub: Address[HubMessage]
+    settle: Callable[[ResumeWish], Awaitable[ResumeWish]]
+    prepare: Callable[[ResumeWish], Awaitable[Launch]]
+    install: str
+    stop_grace: float
+
+
+async def agent_process(inbox: Inbox[ProcessMessage], around: Surroundings) -> None:
+    """Ready once the program runs. When it ends by itself, the bridge finds out how."""
+    await around.turn_queue.tell(SessionStarting())
+    wish = await around.settle(await around.turn_queue.ask(WhatToResume()))
+    launch = await around.prepare(wish)
+    lease = await _spawn(around, launch)
+    try:
+        inbox.ready(Running(lease, wish))
+        async for message in inbox:
+            match message:
+                case GetVitals():
+                    inbox.reply(message, await lease.vitals())
+                case EndTool(command):
+                    inbox.reply(message, end_command(lease.pid, command))
+                case KillAgent():
+                    await lease.end(0.0)
+                    inbox.reply(message, None)
+    finally:
+        with inbox.grace():
+            await around.tracker.tell(SessionDown(lease.returncode is not None))
+            await around.gatekeeper.tell(QuestionsOver(None))
+            await around.turn_queue.tell(SessionLost(*_end_of(lease)))
+            # Who outlives the agent is no use to the next one, and would only hold it up.
+            ending = await lease.end(around.stop_grace if lease.returncode is None else 0.0)
+            await lease.aclose()
+            if ending.reaped:
+                reaped = OrphansReapedEvent(count=ending.reaped)
+                await around.hub.tell(Publish(0, [reaped]))
+
+
+async def _spawn(around: Surroundings, launch: Launch) -> Lease:
+    for _ in range(_TRIES):
+        try:
+            lease, berth = open_lease()
+        except OSError as error:
+            words = f"the agent could not be started: {error.strerror}"
+            raise AvatarStartError(words, "Raise the limit of open files: ulimit -n") from error
+        try:
+            with berth:
+                await around.warden.ask(Admit(berth), timeout=_ADMISSION)
+            await lease.run(launch)
+        except AskTimeout as error:
+            await lease.aclose()
+            raise AvatarStartError("the warden does not answer") from error
+        except (AskFailed, LeaseLost):  # the warden is being replaced
+            await lease.aclose()
+            await trio.sleep(_PAUSE)
+        except OSError as error:
+            await lease.aclose()
+            raise _explained(error, launch, around.install) from error
+        except BaseException:
+            await lease.aclose()
+            raise
+        else:
+            return lease
+    raise AvatarStartError("the warden could not be reached")
+
+
+def _end_of(lease: Lease) -> tuple[str, int | None, bool]:
+    if lease.returncode is None:
+        return "it was stopped", None, False
+    return exit_words(lease.returncode), lease.returncode, True
+
+
+def _explained(error: OSError, launch: Launch, install: str) -> AvatarStartError:
+    if not Path(launch.cwd).is_dir():
+        return AvatarStartError(f"the working directory {launch.cwd} is gone", "Create it again.")
+    program = launch.argv[0]
+    if isinstance(error, FileNotFoundError):
+        return AgentNotFound(f"{program!r} was not found", install and f"Install it: {install}")
+    if isinstance(error, PermissionError):
+        return AgentNotFound(f"{program!r} may not be executed", f"chmod +x {program}")
+    return AvatarStartError(f"{program!r} could not be started: {error.strerror or error}")

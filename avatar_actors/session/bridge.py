@@ -1,0 +1,329 @@
+"""The bridge: one wire, one turn at a time; commands to bytes and bytes to facts.
+
+It has two tasks: one hears what the agent says, one takes commands. So no command, an interrupt
+least of all, queues behind data.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final, NoReturn, TypeAlias
+
+import trio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from avatar_actors.avatar import messages as avatar_messages
+from avatar_actors.avatar.limit_messages import Spent
+from avatar_actors.avatar.resume_messages import ResumeImpossible
+from avatar_actors.model import errors
+from avatar_actors.model.events import AvatarEvent, CostEvent, DiagnosticEvent, TextEvent, ToolEvent
+from avatar_actors.model.values import Level, PermissionBasis
+from avatar_actors.session import messages, turn_outcome
+from avatar_actors.session.opening import (
+    Calls,
+    Links,
+    Opening,
+    continuity_of,
+    death_of,
+    end_session,
+    refusal_of,
+    refuse_start,
+    why_not_resumed,
+    without_secrets,
+)
+from avatar_actors.session.tariff import Tariff
+from avatar_actors.session.unasked_tools import UnaskedTools
+from avatar_actors.wire import commands, facts
+from avatar_actors.wire.wire import Wire
+from supervisors import Address, AskFailed, Inbox, MailboxFull, Reply
+
+# What the end of a process tree without a grace may take: see processes.lease.
+_KILL: Final = 8.0
+
+# Seconds of the loop's time that one block may take: 64 KiB of the usual updates take 1 ms, of what
+# is made to be slow 20 and more. Whoever is over it waits as many times as long as that.
+_FAIR: Final = 0.002
+_REST: Final = 19
+_LONGEST_REST: Final = 0.5
+_PIECE: Final = 4096
+
+Heard: TypeAlias = trio.MemoryReceiveChannel[bytes | messages.StreamEnded]
+
+
+class _Turn(Struct):
+    turn_id: int
+    reply: Reply[avatar_messages.TurnEnding]
+    wish: turn_outcome.EndWish | None = None
+
+
+async def bridge(
+    inbox: Inbox[messages.BridgeMessage],
+    wire: Wire,
+    heard: Heard,
+    links: Links,
+    opening: Opening,
+) -> None:
+    """Ready when the agent's session is open; ends, as a crash, when the agent does."""
+    async with trio.open_nursery() as nursery:
+        speaker = _Speaker(wire, links, opening, inbox.address, nursery)
+        nursery.start_soon(speaker.hear, heard)
+        await speaker.open()
+        inbox.ready()
+        await speaker.announce()
+        try:
+            async for message in inbox:
+                await speaker.obey(message, inbox)
+        finally:
+            with inbox.grace():
+                speaker.say_goodbye()
+
+
+class _Speaker:
+    """The state of one connection."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        links: Links,
+        opening: Opening,
+        address: Address[messages.BridgeMessage],
+        nursery: trio.Nursery,
+    ) -> None:
+        self._wire, self._links, self._opening = wire, links, opening
+        self._address, self._nursery = address, nursery
+        self._turn: _Turn | None = None
+        self._opened: facts.Opened | None = None
+        self._is_open = trio.Event()
+        self._calls = Calls()
+        self._is_slow = False
+        self._tariff = Tariff(opening.prices)
+        self._unasked = UnaskedTools(
+            opening.rules, PermissionBasis.ON_TRUST, asks_after_start=False
+        )
+
+    @property
+    def _turn_id(self) -> int:
+        return self._turn.turn_id if self._turn is not None else 0
+
+    async def open(self) -> None:
+        """Until the agent said that its session is open."""
+        await self._command(self._opening.command)
+        with trio.move_on_after(self._opening.patience):
+            await self._is_open.wait()
+            return
+        late = f"the agent did not answer its start within {self._opening.patience:g} s"
+        raise errors.AgentNotReady(late, "Raise timeouts.start if it is only slow.")
+
+    async def announce(self) -> None:
+        """Tell the others that prompts are welcome."""
+        opened = self._opened
+        assert opened is not None
+        continuity = continuity_of(opened, self._opening.far.wish)
+        await self._tell_events(self._opening.news(continuity, opened))
+        up = avatar_messages.SessionUp(opened.capabilities, self._links.process)
+        await self._links.tracker.tell(up)
+        ready = self._opening.ready(opened, continuity, self._address, self._links.process)
+        await self._links.turn_queue.tell(ready)
+
+    async def hear(self, heard: trio.MemoryReceiveChannel[bytes | messages.StreamEnded]) -> None:
+        """What the agent writes, to its end."""
+        async with heard:
+            async for item in heard:
+                if isinstance(item, bytes):
+                    await self._hear_block(item)
+                else:
+                    await self._take(self._wire.end_of_stream())
+                    await self._mourn(item)
+        await self._mourn(messages.StreamEnded(None))
+
+    async def _hear_block(self, block: bytes) -> None:
+        """What it means; an agent that takes long to understand is heard in pieces, and waits."""
+        size = _PIECE if self._is_slow else max(len(block), 1)  # a block may be empty
+        self._is_slow = False
+        for start in range(0, len(block), size):
+            began = time.thread_time()
+            found = self._wire.receive(block[start : start + size])
+            spent = time.thread_time() - began
+            await self._take(found)
+            if spent > _FAIR:
+                self._is_slow = True
+                await trio.sleep(min((spent - _FAIR) * _REST, _LONGEST_REST))
+
+    async def obey(
+        self, message: messages.BridgeMessage, inbox: Inbox[messages.BridgeMessage]
+    ) -> None:
+        """One command."""
+        match message:
+            case messages.RunTurn(turn_id, text, attachments):
+                self._turn = _Turn(turn_id, inbox.defer(message))
+                self._unasked.begin_turn()
+                await self._links.tracker.tell(avatar_messages.PromptSent(turn_id))
+                await self._command(commands.Prompt(turn_id, text, attachments))
+            case messages.SteerTurn(turn_id, text):
+                await self._command(commands.Steer(turn_id, text))
+            case messages.CancelTurn(turn_id, outcome, reason):
+                await self._cancel(turn_id, turn_outcome.EndWish(outcome, reason))
+            case messages.Decided(answer):
+                self._unasked.answered(answer)
+                await self._command(answer)
+            case messages.FileServed(request_id=request_id, text=text, error=error):
+                file = commands.AnswerFile(request_id=request_id, text=text, error=error)
+                await self._command(file)
+            case messages.CallAgent(action, arguments):
+                number = self._calls.add(inbox.defer(message))
+                await self._command(commands.Call(number, action, arguments))
+
+    def say_goodbye(self) -> None:
+        """As far as the protocol has words for it."""
+        self._wire.command(commands.Close())
+        self._flush()
+
+    async def _command(self, command: commands.Command) -> None:
+        await self._take(self._wire.command(command))
+
+    async def _cancel(self, turn_id: int, wish: turn_outcome.EndWish) -> None:
+        turn = self._turn
+        if turn is None or turn.turn_id != turn_id or turn.wish is not None:
+            return
+        turn.wish = wish
+        self._nursery.start_soon(self._lose_patience, turn)
+        await self._command(commands.Cancel(turn_id))
+
+    async def _lose_patience(self, turn: _Turn) -> None:
+        await trio.sleep(self._opening.interrupt_grace)
+        if self._turn is turn and turn.wish is not None:
+            turn.reply.send(turn_outcome.ending_unheard(turn.wish))
+            waited = f"{self._opening.interrupt_grace:g} s"
+            deaf = errors.AgentDeaf(f"the agent did not end its turn within {waited}")
+            await end_session(self._links, deaf)
+
+    async def _take(self, found: Sequence[facts.Fact]) -> None:
+        self._flush()
+        events: list[AvatarEvent] = []
+        for told in found:
+            if type(told) is TextEvent:
+                events.append(told)
+                continue
+            fact = without_secrets(told, self._opening.redactor)
+            if isinstance(fact, AvatarEvent):
+                events.append(self._tariff.applied(fact))
+                if type(fact) is ToolEvent and (unasked := self._unasked.look(fact)):
+                    events.append(unasked.event)
+                    if unasked.ends_turn:
+                        await self._tell_events(events)
+                        await self._cut_off(unasked.reason)
+            else:
+                await self._tell_events(events)
+                events = []
+                await self._fact(self._tariff.applied(fact))
+        await self._tell_events(events)
+
+    async def _tell_events(self, events: list[AvatarEvent]) -> None:
+        if events:
+            turn_id = self._turn_id
+            await self._tell(turn_id, events)
+            for event in events:
+                if type(event) is CostEvent:
+                    await self._links.budget.tell(Spent(turn_id, event.usage))
+
+    async def _tell(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
+        await self._links.tracker.tell(avatar_messages.Happened(turn_id, events))
+
+    async def _fact(self, fact: facts.Fact) -> None:
+        match fact:
+            case facts.TurnOver(turn_id=turn_id):
+                turn = self._turn
+                if turn is not None and turn.turn_id == turn_id:
+                    self._turn = None
+                    turn.reply.send(turn_outcome.ending_of(fact, turn.wish))
+            case facts.PermissionAsked():
+                await self._ask_about(fact)
+            case facts.PermissionWithdrawn(request_id):
+                withdrawn = messages.QuestionWithdrawn(self._public_id(request_id))
+                await self._links.gatekeeper.tell(withdrawn)
+            case facts.FileWanted():
+                await self._serve(fact)
+            case facts.Answered():
+                self._calls.settle(fact)
+            case facts.SessionRenamed(session_id):
+                await self._links.turn_queue.tell(avatar_messages.SessionIs(session_id))
+            case facts.Opened(capabilities=said):
+                capabilities = self._opening.completed(said)
+                opened = replace(fact, capabilities=capabilities)
+                if why := why_not_resumed(opened, self._opening.far.wish):
+                    await self._cannot_resume(why)
+                self._opened = opened
+                self._unasked = UnaskedTools(
+                    self._opening.rules,
+                    capabilities.permissions,
+                    asks_after_start=fact.asks_after_start,
+                )
+                self._is_open.set()
+            case facts.OpenFailed():
+                await self._refuse(fact)
+            case facts.Broken(message):
+                await end_session(self._links, errors.WireBroken(message))
+            case _:
+                raise AssertionError(fact)
+
+    async def _ask_about(self, asked: facts.PermissionAsked) -> None:
+        self._unasked.asked(asked)
+        await self._tell(self._turn_id, [asked.tool])
+        request_id = self._public_id(asked.request_id)
+        question = messages.Question(request_id, self._turn_id, asked, self._address)
+        await self._links.gatekeeper.tell(question)
+
+    async def _serve(self, wanted: facts.FileWanted) -> None:
+        refusal = self._unasked.refusal_of(wanted)
+        if not refusal:
+            await self._links.clerk.tell(messages.ServeFile(wanted, self._address))
+            return
+        refused = DiagnosticEvent(message=refusal, level=Level.ERROR, source="permissions")
+        await self._tell_events([refused])
+        await self._command(commands.AnswerFile(request_id=wanted.request_id, error=refusal))
+
+    def _public_id(self, request_id: str) -> str:
+        # Every life of the agent counts from one; this is unique in the avatar's.
+        return f"{self._opening.far.life}-{request_id}"
+
+    async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
+        if failed.failure is facts.OpenFailure.NO_SUCH_SESSION:
+            await self._cannot_resume(failed.message)
+        await refuse_start(self._links, refusal_of(failed))
+
+    async def _cannot_resume(self, why: str) -> NoReturn:
+        await self._links.turn_queue.tell(ResumeImpossible(why))
+        raise errors.ResumeRefused(why)
+
+    async def _mourn(self, ended: messages.StreamEnded) -> None:
+        error = await death_of(ended, self._links.stderr)
+        if self._opened is None:
+            if isinstance(error, errors.AvatarStartError):
+                await refuse_start(self._links, error)
+            raise errors.AgentNotReady(f"the agent ended before it was ready: {error}")
+        if self._turn is not None:
+            turn, self._turn = self._turn, None
+            turn.reply.send(turn_outcome.ending_by_death(str(error), turn.wish))
+        await end_session(self._links, error)
+
+    async def _cut_off(self, why: str) -> NoReturn:
+        """Kill first: the tool that must not run runs already."""
+        turn, self._turn = self._turn, None
+        try:
+            with suppress(AskFailed):
+                await self._links.process.ask(messages.KillAgent(), timeout=_KILL)
+        finally:
+            if turn is not None:
+                turn.reply.send(turn_outcome.ending_by_breach(why))
+        await end_session(self._links, errors.ToolUnasked(why))
+
+    def _flush(self) -> None:
+        data = self._wire.data_to_send()
+        if data:
+            try:
+                self._links.writer.tell_nowait(messages.Write(data))
+            except MailboxFull as error:
+                raise errors.WireBroken("the agent does not read its stdin") from error

@@ -1,0 +1,142 @@
+"""How a life of the agent is launched: its command, its environment, its private files."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import re
+import uuid
+from functools import cache
+from pathlib import Path
+
+import trio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from avatar_actors.avatar.resume_messages import ResumeWish
+from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.redaction import Redactor
+from avatar_actors.model.secret_values import of_environment, of_headers, of_url
+from avatar_actors.model.settings import AvatarSettings, Restarts
+from avatar_actors.model.values import Continuity
+from avatar_actors.processes import Launch
+from avatar_actors.providers.provider import RECONNECTS, LaunchPlan, Place, Provider, Remote
+from avatar_actors.providers.stores.listing import SessionListing, SessionSearch
+from avatar_actors.wire.commands import Beginning
+
+# What the agent gets of our environment without being named by its provider.
+_HARMLESS = (
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TZ", "TMPDIR",
+    "XDG_*", "SSL_CERT_*", "NODE_EXTRA_CA_CERTS", "*_proxy", "*_PROXY", "LD_LIBRARY_PATH",
+)  # fmt: skip
+
+
+class Launcher(Struct, frozen=True):
+    """Knows what the agent is and what the host wished."""
+
+    provider: Provider
+    settings: AvatarSettings
+    private_dir: Path
+
+    async def settle(self, wish: ResumeWish) -> ResumeWish:
+        """The wish with the id of a new session; and the last session, where we can look it up."""
+        wish = replace(wish, new_id=str(uuid.uuid4()))
+        if wish.begins is not Beginning.LAST or self.provider.store is None:
+            return wish
+        listing = await trio.to_thread.run_sync(self.stored_sessions, 1)
+        if listing.sessions:
+            last = listing.sessions[0].session_id
+            return replace(wish, session_id=last, begins=Beginning.AS_NAMED)
+        why = "; ".join(
+            [f"there is no earlier session of {self.settings.working_dir}", *listing.diagnostics]
+        )
+        return replace(wish, begins=Beginning.AS_NAMED, continuity=Continuity.FRESH, lost=why)
+
+    async def prepare(self, wish: ResumeWish) -> Launch:
+        """The launch of the next life; its private files are written."""
+        plan = self._plan(wish)
+        if plan.files:  # a thread costs a millisecond or two of every restart
+            await trio.to_thread.run_sync(_write_files, self.private_dir, plan.files)
+        return Launch(
+            argv=plan.argv, cwd=str(self.settings.working_dir), env=self._environment(plan)
+        )
+
+    def remote(self) -> Remote | None:
+        """Where the agent is, if it is not launched but connected to."""
+        return remote_of(self.provider, self.settings)
+
+    def chosen(self, wish: ResumeWish) -> AvatarSettings:
+        """The settings with what was chosen since."""
+        model, mode = wish.model or self.settings.model, wish.mode or self.settings.mode
+        return replace(self.settings, model=model, mode=mode)
+
+    def stored_sessions(self, limit: int = 100) -> SessionListing:
+        """What the agent's store has of the working directory. It blocks."""
+        if self.provider.store is None:
+            return SessionListing()
+        env = self._environment(self._plan(ResumeWish()))
+        search = SessionSearch(env=env, working_dir=self.settings.working_dir, limit=limit)
+        return self.provider.store(search)
+
+    def redactor(self) -> Redactor:
+        """Hides the values that must never be shown."""
+        settings = self.settings
+        values = [*of_environment({**self._passed(), **settings.env})]
+        remote = self.remote()
+        if remote is not None:
+            values += (*of_headers(remote.headers), *of_url(remote.url))
+        for server in settings.mcp_servers:
+            values += (*server.env.values(), *of_headers(server.headers), *of_url(server.url))
+        return Redactor(values)
+
+    def _plan(self, wish: ResumeWish) -> LaunchPlan:
+        place = Place(
+            private_dir=self.private_dir,
+            session_id=wish.new_id or str(uuid.uuid4()),
+            resume=wish.session_id,
+            begins=wish.begins,
+        )
+        return self.provider.plan(self.chosen(wish), place)
+
+    def _environment(self, plan: LaunchPlan) -> dict[str, str]:
+        return {**self._passed(), **plan.env, **self.settings.env}
+
+    def _passed(self) -> dict[str, str]:
+        return passed_to(self.provider)
+
+
+def passed_to(provider: Provider) -> dict[str, str]:
+    """What of our environment an agent of this provider gets."""
+    is_passed = _any_of((*_HARMLESS, *provider.passes)).match
+    return {name: value for name, value in os.environ.items() if is_passed(name)}
+
+
+def remote_of(provider: Provider, settings: AvatarSettings) -> Remote | None:
+    """Where the agent is, if it is not launched; SettingsError for an address that is no use."""
+    if provider.remote is not None:
+        return provider.remote(settings)
+    if settings.url or settings.headers:
+        wanted = "use the provider `acp` for an agent that is reached by `url`"
+        raise SettingsError(f"{provider.name} is started by a command: {wanted}")
+    return None
+
+
+def settled(provider: Provider, settings: AvatarSettings) -> AvatarSettings:
+    """The settings as they hold for this agent: a remote one has restarts of its own."""
+    is_remote = remote_of(provider, settings) is not None
+    if is_remote and settings.restarts == Restarts():
+        return replace(settings, restarts=RECONNECTS)
+    return settings
+
+
+def _write_files(directory: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = directory / name
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(text, "utf-8")
+
+
+@cache
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, patterns)))

@@ -1,0 +1,213 @@
+"""What a bridge is born with: whom it talks to and how its session is opened."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NoReturn
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from avatar_actors.avatar import messages as avatar_messages
+from avatar_actors.avatar.limit_messages import BudgetMessage
+from avatar_actors.avatar.resume_messages import ResumeWish
+from avatar_actors.model import errors
+from avatar_actors.model.events import (
+    AvatarEvent,
+    ContinuityEvent,
+    DiagnosticEvent,
+    SessionInfoEvent,
+    UnrecognisedEvent,
+)
+from avatar_actors.model.permission_rules import Rules
+from avatar_actors.model.prices import PriceList
+from avatar_actors.model.redaction import Redactor
+from avatar_actors.model.values import Continuity, Level, ProviderCapabilities
+from avatar_actors.processes import exit_words
+from avatar_actors.providers.agent_version import too_old
+from avatar_actors.session import messages
+from avatar_actors.wire import commands, facts
+from supervisors import Address, AskFailed, Reply
+
+_FAILURES = {
+    facts.OpenFailure.NEEDS_LOGIN: errors.AgentNeedsLogin,
+    facts.OpenFailure.NOT_FOUND: errors.AgentNotFound,
+}
+_NOT_RESUMED = frozenset({Continuity.NEW, Continuity.FRESH})
+# Where wires put words that may be anything: garbage, error messages, lines they do not know.
+_REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
+    DiagnosticEvent: ("message",),
+    UnrecognisedEvent: ("raw",),
+    facts.TurnOver: ("error", "stop_reason"),
+    facts.Answered: ("error",),
+    facts.Opened: ("why",),
+    facts.OpenFailed: ("message", "advice"),
+    facts.Broken: ("message",),
+}
+
+
+class Links(Struct, frozen=True, kw_only=True):
+    """Whom a bridge talks to."""
+
+    tracker: Address[avatar_messages.TrackerMessage]
+    budget: Address[BudgetMessage]
+    gatekeeper: Address[messages.GatekeeperMessage]
+    turn_queue: Address[avatar_messages.TurnMessage]
+    process: Address[messages.ProcessMessage]
+    writer: Address[messages.Write]
+    clerk: Address[messages.ServeFile]
+    stderr: Address[messages.StderrTail]
+
+
+class FarEnd(Struct, frozen=True, kw_only=True):
+    """The agent's end of this life: a process, or a connection, which has no pid.
+
+    `life` is told apart from those before and after it in the avatar's life.
+    """
+
+    wish: ResumeWish
+    pid: int | None
+    life: str
+    containment: str
+
+
+class Opening(Struct, frozen=True, kw_only=True):
+    """How the agent's session is to be opened."""
+
+    command: commands.Open
+    far: FarEnd
+    minimum: dict[str, str]
+    has_store: bool
+    patience: float
+    interrupt_grace: float
+    redactor: Redactor
+    prices: PriceList
+    rules: Rules
+
+    def news(self, continuity: ContinuityEvent, opened: facts.Opened) -> list[AvatarEvent]:
+        """What a host should know of the agent that has just started."""
+        told: list[AvatarEvent] = []
+        if continuity.continuity is not Continuity.NEW:
+            told.append(continuity)
+        if opened.model:
+            told.append(SessionInfoEvent(model=opened.model))
+        if old := too_old(opened.capabilities, self.minimum):
+            told.append(DiagnosticEvent(message=old, level=Level.WARNING, source="agent"))
+        return told
+
+    def ready(
+        self,
+        opened: facts.Opened,
+        continuity: ContinuityEvent,
+        bridge: Address[messages.BridgeMessage],
+        process: Address[messages.ProcessMessage],
+    ) -> avatar_messages.SessionReady:
+        """That prompts are welcome, and where to."""
+        return avatar_messages.SessionReady(
+            bridge=bridge,
+            process=process,
+            capabilities=opened.capabilities,
+            session_id=opened.session_id,
+            pid=self.far.pid,
+            continuity=continuity.continuity,
+            why=continuity.why,
+        )
+
+    def completed(self, said: ProviderCapabilities) -> ProviderCapabilities:
+        """What the agent said it can, with what it can by us."""
+        can_find = said.can_list_sessions or self.has_store
+        return replace(
+            said,
+            containment=self.far.containment,
+            can_continue_last=said.can_load_session and can_find,
+        )
+
+
+class Calls:
+    """Requests to the agent that wait for its answer."""
+
+    def __init__(self) -> None:
+        self._replies: dict[int, Reply[Any]] = {}
+        self._numbers = itertools.count(1)
+
+    def add(self, reply: Reply[Any]) -> int:
+        """One more, and its number."""
+        number = next(self._numbers)
+        self._replies[number] = reply
+        return number
+
+    def settle(self, answered: facts.Answered) -> None:
+        """The agent has answered."""
+        reply = self._replies.pop(answered.call_id, None)
+        if reply is not None and answered.error:
+            reply.fail(errors.Unsupported(answered.error))
+        elif reply is not None:
+            reply.send(answered.result)
+
+
+async def death_of(
+    ended: messages.StreamEnded, stderr: Address[messages.StderrTail]
+) -> errors.AgentError | errors.AvatarStartError:
+    """What the end of all that the agent says means for its session."""
+    if ended.error is not None:
+        return ended.error
+    return errors.AgentDied(await cause_of_death(stderr, ended.returncode), ended.returncode)
+
+
+async def cause_of_death(stderr: Address[messages.StderrTail], returncode: int | None) -> str:
+    """How the agent ended, with the last it said on stderr."""
+    closed = "the agent closed its stdout"
+    how = closed if returncode is None else exit_words(returncode)
+    try:
+        tail = await stderr.ask(messages.StderrTail(), timeout=1)
+    except AskFailed:
+        return how
+    return "\n".join([how, *tail[-5:]])
+
+
+def continuity_of(opened: facts.Opened, wish: ResumeWish) -> ContinuityEvent:
+    """What the agent remembers, by what was wished and what it said."""
+    continuity, why = opened.continuity, opened.why
+    if wish.continuity is not Continuity.NEW and continuity is Continuity.NEW:
+        continuity, why = Continuity.FRESH, wish.lost or "the agent started a new session"
+    elif wish.begins is commands.Beginning.FORK and continuity is Continuity.RESUMED:
+        why = f"a fork of {wish.session_id}"
+    return ContinuityEvent(
+        continuity=continuity, session_id=opened.session_id, why=why or wish.lost
+    )
+
+
+def why_not_resumed(opened: facts.Opened, wish: ResumeWish) -> str:
+    """Why this is not the session that the host named, or a fork of it; else nothing."""
+    if wish.begins is commands.Beginning.FORK and not opened.capabilities.can_fork_session:
+        return "the agent cannot fork a session"
+    if wish.is_demanded and opened.continuity in _NOT_RESUMED:
+        return opened.why or "the agent cannot resume that session"
+    return ""
+
+
+async def end_session(links: Links, error: errors.AgentError | errors.AvatarStartError) -> NoReturn:
+    """Tell who outlives the session why it ends, and end it."""
+    returncode = error.returncode if isinstance(error, errors.AgentDied) else None
+    await links.tracker.tell(avatar_messages.SessionDown(has_died=True))
+    await links.turn_queue.tell(avatar_messages.SessionLost(str(error), returncode, has_died=True))
+    raise error
+
+
+def refusal_of(failed: facts.OpenFailed) -> errors.AvatarStartError:
+    """The error for an agent that opened no session."""
+    return _FAILURES.get(failed.failure, errors.AgentRefused)(failed.message, failed.advice)
+
+
+async def refuse_start(links: Links, error: errors.AvatarStartError) -> NoReturn:
+    """This life had no beginning; whether the next one could is for the turn queue to know."""
+    if isinstance(error, errors.AgentNeedsLogin):
+        await links.turn_queue.tell(avatar_messages.LoginRefused(error.message, error.advice))
+    raise error
+
+
+def without_secrets(fact: facts.Fact, redactor: Redactor) -> facts.Fact:
+    """Hides them in remarks, not in what the agent says or does: that is the host's to see."""
+    for name in _REMARKS.get(type(fact), ()):
+        fact = replace(fact, **{name: redactor.hide(getattr(fact, name))})
+    return fact

@@ -1,0 +1,98 @@
+"""What the libraries of the network raise, as errors of ours that say what to do."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import cast
+
+import httpx
+import trio
+from acp.http.client import AcpHttpStatusError
+from websockets.exceptions import InvalidStatus
+
+from avatar_actors.model.errors import (
+    AgentError,
+    AgentNeedsLogin,
+    AgentNotFound,
+    AgentRefused,
+    AvatarStartError,
+    ConnectionLost,
+)
+from avatar_actors.session.remote.link import Around
+
+_TIMEOUTS = (TimeoutError, trio.TooSlowError, httpx.TimeoutException)
+
+
+def explained(
+    error: Exception, around: Around, *, was_up: bool = False
+) -> AgentError | AvatarStartError:
+    """The same in our words, without the secrets that such errors may hold."""
+    if was_up:
+        lost = f"the connection to {around.remote.shown} was lost: {_words(error)}"
+        return ConnectionLost(around.redactor.hide(lost))
+    found = _start_error(error, around)
+    hide = around.redactor.hide
+    return type(found)(hide(found.message), hide(found.advice))
+
+
+def _start_error(error: Exception, around: Around) -> AvatarStartError:
+    where = around.remote.shown
+    status = _status(error)
+    if status is not None:
+        return _refused(status, where)
+    causes = list(_causes(error))
+    for each in causes:
+        match each:
+            case ssl.SSLError():
+                words = f"no secure connection to {where}: {each.reason or each}"
+                return AvatarStartError(words, f"{each.strerror or each}")
+            case socket.gaierror():
+                words = f"the host of {where} is not known: {each.strerror or each}"
+                return AgentNotFound(words, "Check the name in `url`.")
+            case ConnectionRefusedError() | OSError(errno=errno.ECONNREFUSED):
+                return AgentNotFound(f"nobody listens at {where}", "Is the agent's server up?")
+            case _:
+                pass
+    if any(isinstance(each, _TIMEOUTS) for each in causes):
+        words = f"{where} did not answer within {around.patience:g} s"
+        return AgentRefused(words, "Raise timeouts.start if it is only slow.")
+    return AgentRefused(f"no connection to {where}: {_words(error)}")
+
+
+def _refused(status: int, where: str) -> AvatarStartError:
+    if status in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
+        advice = "Give a valid token: headers={'Authorization': 'Bearer …'}"
+        return AgentNeedsLogin(f"{where} refused the login with HTTP {status}", advice)
+    if status in {httpx.codes.NOT_FOUND, httpx.codes.GONE}:
+        return AgentNotFound(f"there is no agent at {where}: HTTP {status}", "Check its path.")
+    if httpx.codes.is_redirect(status):
+        words = f"{where} sends on to another address with HTTP {status}"
+        return AgentRefused(words, "Give that address as `url`.")
+    return AgentRefused(f"{where} answered with HTTP {status}")
+
+
+def _status(error: Exception) -> int | None:
+    if isinstance(error, AcpHttpStatusError):
+        return error.status_code
+    if isinstance(error, InvalidStatus):
+        return error.response.status_code
+    return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error, and everything it came from."""
+    yield error
+    behind = [error.__cause__ or error.__context__]
+    if isinstance(error, BaseExceptionGroup):
+        behind += cast("BaseExceptionGroup[BaseException]", error).exceptions
+    for each in behind:
+        if each is not None:
+            yield from _causes(each)
+
+
+def _words(error: Exception) -> str:
+    text = str(error)
+    return text if type(error) is ConnectionError else f"{type(error).__name__}: {text}"

@@ -1,0 +1,148 @@
+"""The remote link: stands in for process, writer and reader where the agent runs elsewhere."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from contextlib import suppress
+from types import ModuleType
+
+import trio
+from msgspec import Struct
+
+from avatar_actors.avatar.messages import (
+    HubMessage,
+    Publish,
+    SessionDown,
+    SessionLost,
+    SessionStarting,
+    TrackerMessage,
+    TurnMessage,
+)
+from avatar_actors.avatar.resume_messages import ResumeWish, WhatToResume
+from avatar_actors.model.errors import AgentError, AvatarStartError, WireBroken
+from avatar_actors.model.events import DiagnosticEvent
+from avatar_actors.model.redaction import Redactor
+from avatar_actors.model.values import Level
+from avatar_actors.processes import Vitals
+from avatar_actors.providers.provider import Remote
+from avatar_actors.session.messages import (
+    EndTool,
+    GatekeeperMessage,
+    GetVitals,
+    KillAgent,
+    LinkMessage,
+    QuestionsOver,
+    StderrTail,
+    StreamEnded,
+    Write,
+)
+from avatar_actors.session.stdio import FromAgent
+from supervisors import Address, Inbox, MailboxFull
+
+# Messages that may wait for a connection that takes none; then it counts as broken.
+_UNSENT = 4096
+_UNSEEN = Vitals(cpu_seconds=0.0, processes=0, states={})
+
+
+class Around(Struct, frozen=True, kw_only=True):
+    """Where the agent is and whom it concerns. `patience`: seconds until it must be reached."""
+
+    turn_queue: Address[TurnMessage]
+    tracker: Address[TrackerMessage]
+    gatekeeper: Address[GatekeeperMessage]
+    hub: Address[HubMessage]
+    remote: Remote
+    redactor: Redactor
+    patience: float
+    max_message: int
+
+    def remark(self, message: str, level: Level = Level.WARNING) -> None:
+        """Something that the host should know, without its secrets."""
+        text = self.redactor.hide(message)
+        event = DiagnosticEvent(message=text, level=level, source="remote link")
+        with suppress(MailboxFull):  # a remark is not worth a wait
+            self.hub.tell_nowait(Publish(0, [event]))
+
+
+class Reached(Struct, frozen=True):
+    """What the bridge gets to know of the link."""
+
+    wish: ResumeWish
+    life: str
+
+
+async def remote_link(
+    inbox: Inbox[LinkMessage], around: Around, out: trio.MemorySendChannel[FromAgent]
+) -> None:
+    """Ready at once: the connection is made for the first message. Its end is the bridge's to tell.
+
+    What only a process of ours can give is answered with nothing.
+    """
+    await around.turn_queue.tell(SessionStarting())
+    wish = await around.turn_queue.ask(WhatToResume())
+    call = _Call(around, out)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(call.hold)
+            inbox.ready(Reached(wish, os.urandom(4).hex()))
+            async for message in inbox:
+                match message:
+                    case Write(data):
+                        call.say(data)
+                    case GetVitals():
+                        inbox.reply(message, _UNSEEN)
+                    case EndTool():
+                        inbox.reply(message, False)
+                    case KillAgent():
+                        inbox.reply(message, None)
+                    case StderrTail():
+                        inbox.reply(message, ())
+    finally:
+        with inbox.grace():
+            await around.tracker.tell(SessionDown(call.end is not None))
+            await around.gatekeeper.tell(QuestionsOver(None))
+            how = str(call.end) if call.end is not None else "it was stopped"
+            await around.turn_queue.tell(SessionLost(how, None, call.end is not None))
+
+
+class _Call:
+    """One connection, from the first message to its end."""
+
+    def __init__(self, around: Around, out: trio.MemorySendChannel[FromAgent]) -> None:
+        self._around, self._out = around, out
+        self._to_say, self._said = trio.open_memory_channel[bytes](_UNSENT)
+        self.end: AgentError | AvatarStartError | None = None
+
+    def say(self, data: bytes) -> None:
+        """Whole messages, as lines."""
+        try:
+            self._to_say.send_nowait(data)
+        except trio.WouldBlock:
+            raise WireBroken("the connection takes no messages") from None
+
+    async def hold(self) -> None:
+        """Carry messages until there is no connection any more, and say why."""
+        try:
+            exchange = await trio.to_thread.run_sync(_load, abandon_on_cancel=True)
+        except ImportError as error:
+            self.end = AvatarStartError(
+                f"a remote agent needs more packages: {error}",
+                "pip install 'avatar-actors[remote]'",
+            )
+            await self._tell_end()
+            return
+        await exchange.exchange(self._around, self._said, self._out, self._ended)
+
+    async def _ended(self, why: AgentError | AvatarStartError) -> None:
+        self.end = why
+        await self._tell_end()
+
+    async def _tell_end(self) -> None:
+        with suppress(trio.BrokenResourceError):  # the bridge has left: the session is stopped
+            await self._out.send(StreamEnded(None, self.end))
+
+
+def _load() -> ModuleType:
+    # In a thread: the SDK's models take half a second.
+    return importlib.import_module("avatar_actors.session.remote.exchange")

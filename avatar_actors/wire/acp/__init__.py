@@ -1,0 +1,3 @@
+"""The Agent Client Protocol, client side."""
+
+__all__: list[str] = []

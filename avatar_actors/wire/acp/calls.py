@@ -1,0 +1,104 @@
+"""The requests of the host that are neither a prompt nor an opening: sessions, model, mode, any."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from avatar_actors.model.events import SessionInfoEvent
+from avatar_actors.model.values import JsonObject
+from avatar_actors.wire.acp.acp_stored import session_rows
+from avatar_actors.wire.acp.choices import Choosing, models_of, modes_of
+from avatar_actors.wire.acp.opening import Opening
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.commands import Call
+from avatar_actors.wire.facts import Answered, Fact
+from avatar_actors.wire.json_values import decoded, text_at
+from avatar_actors.wire.jsonrpc import Peer, Reply
+
+RAW: Final = "raw:"
+# Sessions come in pages; an agent whose pages never end is left after so many.
+MOST_PAGES: Final = 50
+
+# Those that name a session: the present one unless `session_id` is given.
+SESSION_METHODS: Final = {
+    "close_session": "session/close",
+    "delete": "session/delete",
+    "fork": "session/fork",
+}
+
+
+class Calls:
+    """The calls to one opened session."""
+
+    def __init__(self, peer: Peer, opening: Opening, profile: AcpProfile) -> None:
+        self._peer = peer
+        self._opening = opening
+        self._profile = profile
+
+    def call(self, call: Call) -> list[Fact]:
+        """Send it; the facts are there at once only when it cannot be sent."""
+        if call.action == "list_sessions":
+            return self._list_sessions(call)
+        if call.action in {"set_model", "set_mode"}:
+            return self._choose(call, call.action.removeprefix("set_"))
+        if call.action in SESSION_METHODS:
+            return self._about_session(call)
+        if call.action.startswith(RAW):
+            return self._send(call, call.action.removeprefix(RAW), call.arguments)
+        return [Answered(call.call_id, error=f"{call.action!r} is not supported by ACP")]
+
+    def _send(self, call: Call, method: str, params: JsonObject) -> list[Fact]:
+        def answered(reply: Reply) -> list[Fact]:
+            if reply.error is not None:
+                return [Answered(call.call_id, error=reply.error.message)]
+            return [Answered(call.call_id, decoded(reply.result))]
+
+        self._peer.request(method, params, answered)
+        return []
+
+    def _about_session(self, call: Call) -> list[Fact]:
+        session_id = text_at(call.arguments, "session_id") or self._opening.session_id
+        params: JsonObject = {"sessionId": session_id}
+        if call.action == "fork":
+            params |= {"cwd": self._opening.wanted.cwd, "mcpServers": []}
+        return self._send(call, SESSION_METHODS[call.action], params)
+
+    def _choose(self, call: Call, kind: str) -> list[Fact]:
+        session = self._opening.session
+        choices = models_of(session) if kind == "model" else modes_of(session)
+        wanted = text_at(call.arguments, kind)
+        # qwen 0.15.10 takes any mode without a word, and then works in none.
+        is_free = kind == "model" and self._profile.takes_any_model
+        if choices.all and not is_free and not choices.offers(wanted):
+            return [Answered(call.call_id, error=choices.refusal(wanted))]
+
+        def chosen(why: str) -> list[Fact]:
+            if why:
+                return [Answered(call.call_id, error=why)]
+            return [_changed(kind, wanted), Answered(call.call_id, {})]
+
+        return Choosing(self._peer, self._opening.session_id, choices, wanted).begin(chosen)
+
+    def _list_sessions(self, call: Call) -> list[Fact]:
+        rows: list[JsonObject] = []
+        cwd = text_at(call.arguments, "cwd")
+        pages = [{"cwd": cwd} if cwd else {}]
+
+        def answered(reply: Reply) -> list[Fact]:
+            if reply.error is not None:
+                return [Answered(call.call_id, error=reply.error.message)]
+            result = decoded(reply.result)
+            rows.extend(session_rows(result))
+            cursor = text_at(result, "nextCursor")
+            if not cursor or len(pages) >= MOST_PAGES:
+                return [Answered(call.call_id, rows)]
+            pages.append({**pages[0], "cursor": cursor})
+            self._peer.request("session/list", pages[-1], answered)
+            return []
+
+        self._peer.request("session/list", pages[0], answered)
+        return []
+
+
+def _changed(kind: str, wanted: str) -> SessionInfoEvent:
+    return SessionInfoEvent(model=wanted) if kind == "model" else SessionInfoEvent(mode=wanted)

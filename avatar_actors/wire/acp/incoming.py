@@ -1,0 +1,174 @@
+"""What an ACP agent asks of us: permission for a tool, and text files where they were offered."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Raw, Struct
+
+from avatar_actors.model.events import DiagnosticEvent
+from avatar_actors.model.values import Level, Permit
+from avatar_actors.wire.acp.opening import Opening
+from avatar_actors.wire.acp.permissions import (
+    CANCELLED,
+    MOST_PENDING,
+    Pending,
+    Permissions,
+    options_of,
+    selected,
+)
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered
+from avatar_actors.wire.acp.schema import ReadFileParams, WriteFileParams
+from avatar_actors.wire.acp.turn import Turn
+from avatar_actors.wire.acp.update_types import PermissionParams
+from avatar_actors.wire.commands import AnswerFile, AnswerPermission
+from avatar_actors.wire.facts import Fact, FileWanted, PermissionAsked, PermissionWithdrawn
+from avatar_actors.wire.json_values import decoded_as
+from avatar_actors.wire.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    Peer,
+    RpcId,
+)
+
+RESOURCE_NOT_FOUND: Final = -32002
+MOST_FILES: Final = 64
+
+PERMISSION: Final = "session/request_permission"
+READ_FILE: Final = "fs/read_text_file"
+WRITE_FILE: Final = "fs/write_text_file"
+
+OFFERED: Final = {
+    FilesOffered.NONE: frozenset[str](),
+    FilesOffered.WRITE: frozenset({WRITE_FILE}),
+    FilesOffered.READ_AND_WRITE: frozenset({READ_FILE, WRITE_FILE}),
+}
+
+
+class PendingFile(Struct, frozen=True):
+    """A file that the agent waits for."""
+
+    rpc_id: RpcId
+    is_read: bool
+
+
+class AgentRequests:
+    """The requests that wait for the host's answer; all others are answered here at once."""
+
+    def __init__(self, peer: Peer, profile: AcpProfile, opening: Opening, turn: Turn) -> None:
+        self._peer = peer
+        self._opening = opening
+        self._turn = turn
+        self._offered = OFFERED[profile.files]
+        self._permissions = Permissions(profile.narrow_options)
+        self._files: dict[str, PendingFile] = {}
+        self._files_asked = 0
+
+    def asked(self, rpc_id: RpcId, method: str, params: Raw) -> list[Fact]:
+        """A request other than one for permission."""
+        if method not in self._offered:
+            # terminal/*, elicitation/*, mcp/*: not offered, so not there. opencode 1.18.33 asks to
+            # write files though nobody offered it.
+            self._peer.refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method}")
+            return [remark(f"the agent asked for {method}, which is not offered")]
+        if len(self._files) >= MOST_FILES:
+            self._peer.refuse(rpc_id, INTERNAL_ERROR, "too many files at a time")
+            return [remark(f"the agent asks for more than {MOST_FILES} files at a time")]
+        wanted = self._file_wanted(method, params)
+        if wanted is None:
+            self._peer.refuse(rpc_id, INVALID_PARAMS, "Invalid params")
+            return [remark(f"the agent's {method} is malformed")]
+        self._files[wanted.request_id] = PendingFile(rpc_id, method == READ_FILE)
+        return [wanted]
+
+    def asked_permission(self, rpc_id: RpcId, params: Raw, *, is_wanted: bool) -> list[Fact]:
+        """A question about a tool; one that no turn waits for is answered "cancelled"."""
+        asked = decoded_as(PermissionParams, params)
+        if asked is None:
+            self._peer.refuse(rpc_id, INVALID_PARAMS, "Invalid params")
+            return [remark("the agent's request for permission is malformed")]
+        if self._opening.session_id and asked.session_id != self._opening.session_id:
+            self._peer.refuse(rpc_id, INVALID_PARAMS, "Invalid params: no such session")
+            return self._turn.late(f"a request of another session, {asked.session_id[:80]!r}")
+        if not is_wanted or self._turn.tools.is_fenced(asked.tool_call):
+            self._peer.answer(rpc_id, CANCELLED)
+            return self._turn.late("a request for permission outside of its turn")
+        pending = Pending(rpc_id, asked.tool_call.tool_call_id, options_of(asked.options))
+        tool, facts = self._turn.asked(asked.tool_call)
+        if self._permissions.is_full:
+            refusal = AnswerPermission(request_id="", permit=Permit.REJECT_ONCE)
+            too_many = remark(f"more than {MOST_PENDING} requests for permission at a time")
+            return [*facts, too_many, *self._answer(pending, refusal)]
+        request_id = self._permissions.add(pending)
+        return [
+            *facts,
+            PermissionAsked(request_id=request_id, tool=tool, options=pending.options),
+        ]
+
+    def answer_permission(self, answer: AnswerPermission) -> list[Fact]:
+        """The host's decision; one that nobody waits for any more is left alone."""
+        pending = self._permissions.take(answer.request_id)
+        return [] if pending is None else self._answer(pending, answer)
+
+    def answer_file(self, answer: AnswerFile) -> list[Fact]:
+        """What became of a file."""
+        pending = self._files.pop(answer.request_id, None)
+        if pending is None:
+            return []
+        if answer.error:
+            # For a missing file the schema has -32002, and all agents but gemini 0.61.0 understand
+            # it: that one cannot make a new file then, so it is not offered to read through us.
+            code = RESOURCE_NOT_FOUND if pending.is_read else INTERNAL_ERROR
+            self._peer.refuse(pending.rpc_id, code, answer.error)
+        else:
+            text = answer.text.encode("utf-8", "replace").decode()
+            self._peer.answer(pending.rpc_id, {"content": text} if pending.is_read else {})
+        return []
+
+    def taken_back(self, rpc_id: object) -> list[Fact]:
+        """The agent no longer waits for the answer to this request of its own."""
+        request_id = self._permissions.take_by_rpc_id(rpc_id)
+        return [PermissionWithdrawn(request_id)] if request_id else []
+
+    def cancel_permissions(self) -> list[Fact]:
+        """Answer "cancelled" to all, as ACP demands; gemini 0.61.0 hangs for ever otherwise."""
+        pending = self._permissions.take_all()
+        for each in pending.values():
+            self._peer.answer(each.rpc_id, CANCELLED)
+        return [PermissionWithdrawn(request_id) for request_id in pending]
+
+    def forget_permissions(self) -> list[Fact]:
+        """The turn is over: nobody waits for these answers."""
+        return [PermissionWithdrawn(request_id) for request_id in self._permissions.take_all()]
+
+    def _answer(self, pending: Pending, answer: AnswerPermission) -> list[Fact]:
+        option = self._permissions.chosen(pending, answer)
+        self._peer.answer(pending.rpc_id, selected(option))
+        if option is not None and option.kind.allows:
+            return [*self._turn.tools.allowed(pending.tool_id)]
+        facts: list[Fact] = []
+        if answer.permit.allows:
+            facts.append(remark(f"the agent offers no option for {answer.permit.value}"))
+        return [*facts, *self._turn.tools.denied(pending.tool_id, answer.message or "denied")]
+
+    def _file_wanted(self, method: str, params: Raw) -> FileWanted | None:
+        self._files_asked += 1
+        request_id = f"file-{self._files_asked}"
+        if method == WRITE_FILE:
+            write = decoded_as(WriteFileParams, params)
+            if write is None:
+                return None
+            return FileWanted(request_id=request_id, path=write.path, text=write.content)
+        read = decoded_as(ReadFileParams, params)
+        if read is None:
+            return None
+        first_line = max(read.line or 1, 1)
+        return FileWanted(
+            request_id=request_id, path=read.path, first_line=first_line, max_lines=read.limit
+        )
+
+
+def remark(message: str) -> DiagnosticEvent:
+    """A warning of the wire's own."""
+    return DiagnosticEvent(message=message, level=Level.WARNING, source="wire")

@@ -1,0 +1,259 @@
+"""The opening of an ACP connection: handshake, login, session, model and mode, in this order."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from avatar_actors import __version__
+from avatar_actors.model.identifiers import is_session_id, unusable_session
+from avatar_actors.model.values import Continuity, JsonObject, PermissionBasis
+from avatar_actors.wire.acp.acp_capabilities import (
+    capabilities_of,
+    has_session_method,
+    login_advice,
+    system_prompt_params,
+    system_prompt_way,
+)
+from avatar_actors.wire.acp.acp_late_replay import after_replay
+from avatar_actors.wire.acp.acp_modes import held_by, missing_mode
+from avatar_actors.wire.acp.acp_stored import last_of
+from avatar_actors.wire.acp.choices import Choices, Choosing, models_of, modes_of
+from avatar_actors.wire.acp.content import mcp_server, refused_server
+from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, HeldBy, SystemPromptBy
+from avatar_actors.wire.acp.schema import Initialized, SessionResult
+from avatar_actors.wire.acp.turn import Turn
+from avatar_actors.wire.commands import Beginning, Open
+from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure
+from avatar_actors.wire.json_values import decoded, decoded_as, text_at
+from avatar_actors.wire.jsonrpc import Peer, Reply, RpcError
+from avatar_actors.wire.phases import Progress, Step
+from avatar_actors.wire.remarks import remark
+
+PROTOCOL_VERSION: Final = 1
+AUTH_REQUIRED: Final = -32000
+ON_TRUST: Final = PermissionBasis.ON_TRUST
+
+NEW: Final = "session/new"
+LOAD: Final = "session/load"
+RESUME: Final = "session/resume"
+FORK: Final = "session/fork"
+LIST: Final = "session/list"
+
+
+class Opening:
+    """The session and how it came to be. `session_id` is empty until the agent named it."""
+
+    def __init__(self, peer: Peer, profile: AcpProfile, progress: Progress, turn: Turn) -> None:
+        self._peer = peer
+        self._profile = profile
+        self._progress = progress
+        self._turn = turn
+        self.wanted = Open(cwd="")
+        self._ways: list[str] = []
+        self._refusals: list[str] = []
+        self._tried_login = False
+        self._mode = ""
+        self._held = HeldBy()
+        self._to_choose: list[tuple[Choices, str]] = []
+        self.agent = Initialized(0)
+        self.session_id = ""
+        self.session = SessionResult()
+        self.continuity = Continuity.NEW
+
+    def begin(self, wanted: Open) -> None:
+        """Say hello."""
+        self.wanted = wanted
+        files = self._profile.files
+        params: JsonObject = {
+            "protocolVersion": PROTOCOL_VERSION,
+            "clientCapabilities": {
+                "fs": {
+                    "readTextFile": files is FilesOffered.READ_AND_WRITE,
+                    "writeTextFile": files is not FilesOffered.NONE,
+                },
+                "terminal": False,
+            },
+            "clientInfo": {"name": "avatar-actors", "version": __version__},
+        }
+        self._peer.request("initialize", params, self._initialized)
+
+    def injects_system_prompt(self) -> bool:
+        """Whether the first prompt has to carry it: a fresh session, and no other way."""
+        way = system_prompt_way(self._profile, self.agent)
+        is_fresh = self.continuity is not Continuity.RESUMED
+        return bool(self.wanted.system_prompt) and is_fresh and way is SystemPromptBy.INJECTED
+
+    def leave(self) -> None:
+        """Close the session, if the agent has a word for it."""
+        can = self.agent.capabilities
+        if self.session_id and has_session_method(can, "close"):
+            self._peer.request("session/close", {"sessionId": self.session_id}, lambda _: [])
+
+    def _initialized(self, reply: Reply) -> list[Fact]:
+        if reply.error is not None:
+            return self._fail(f"initialize was refused: {reply.error.message}")
+        agent = decoded_as(Initialized, reply.result)
+        if agent is None:
+            return self._fail("the answer to initialize is not ACP")
+        if agent.protocol_version != PROTOCOL_VERSION:
+            message = f"the agent speaks ACP {agent.protocol_version}, not {PROTOCOL_VERSION}"
+            advice = "use a version of the agent that speaks it"
+            return self._fail(message, advice, OpenFailure.WRONG_VERSION)
+        self.agent = agent
+        server = refused_server(self.wanted.mcp_servers, agent.capabilities)
+        if server is not None:
+            message = f"the agent has no {server.transport} for the MCP server {server.name!r}"
+            return self._fail(message, "give it a server that is a command")
+        is_last = self.wanted.begins is Beginning.LAST
+        return self._look_for_last() if is_last else self._begin_entering()
+
+    def _look_for_last(self) -> list[Fact]:
+        if not has_session_method(self.agent.capabilities, "list"):
+            self._refusals.append("the agent cannot tell which session was the last")
+            return self._begin_entering()
+        self._peer.request(LIST, {"cwd": self.wanted.cwd}, self._listed)
+        return []
+
+    def _listed(self, reply: Reply) -> list[Fact]:
+        if reply.error is not None and reply.error.code == AUTH_REQUIRED:
+            return self._log_in(reply.error)
+        last = last_of(decoded(reply.result), self.wanted.cwd) if reply.error is None else ""
+        if last and not is_session_id(last):
+            self._refusals.append(unusable_session(last))
+            last = ""
+        elif not last:
+            why = reply.error.message if reply.error else ""
+            nothing = f"there is no earlier session of {self.wanted.cwd}"
+            self._refusals.append(f"{LIST}: {why}" if why else nothing)
+        self.wanted = replace(self.wanted, resume=last)
+        return self._begin_entering()
+
+    def _begin_entering(self) -> list[Fact]:
+        self._ways = self._ways_in()
+        return self._enter()
+
+    def _ways_in(self) -> list[str]:
+        """What to try: resume comes first, since load replays the whole history."""
+        if not self.wanted.resume:
+            return [NEW]
+        can = self.agent.capabilities
+        if self.wanted.begins is Beginning.FORK:
+            word, ways = "fork", [FORK] if has_session_method(can, "fork") else []
+        else:
+            word, ways = "resume", [RESUME] if has_session_method(can, "resume") else []
+            ways += [LOAD] if can.load_session else []
+        if not ways:
+            self._refusals.append(f"the agent cannot {word} sessions")
+        return [*ways, NEW]
+
+    def _enter(self) -> list[Fact]:
+        way = self._ways[0]
+        servers = [mcp_server(server) for server in self.wanted.mcp_servers]
+        params: JsonObject = {"cwd": self.wanted.cwd, "mcpServers": servers}
+        if way != NEW:
+            params["sessionId"] = self.wanted.resume
+        else:
+            way_of_prompt = system_prompt_way(self._profile, self.agent)
+            params |= system_prompt_params(way_of_prompt, self.wanted.system_prompt)
+        self._peer.request(way, params, self._entered)
+        return []
+
+    def _entered(self, reply: Reply) -> list[Fact]:
+        way = self._ways.pop(0)
+        error = reply.error
+        if error is not None and error.code == AUTH_REQUIRED:
+            self._ways.insert(0, way)
+            return self._log_in(error)
+        if error is None and way == LOAD and not self._turn.has_past:
+            # The protocol wants the history before this answer. qwen 0.15.10 takes any id.
+            error = RpcError(0, "the agent has nothing of this session")
+        if error is not None and self._ways:
+            # qwen 0.15.10 advertises resume and does not have it. gemini 0.61.0 loses a session
+            # that is loaded in the minute it was made in, and says that there is none.
+            self._refusals.append(f"{way}: {error.message}")
+            return self._enter()
+        if error is not None:
+            return self._fail(f"{way} was refused: {error.message}")
+        self.session = _session(reply)
+        known = "" if way in {NEW, FORK} else self.wanted.resume
+        self.session_id = self.session.session_id or known
+        if not self.session_id:
+            return self._fail(f"the answer to {way} names no session")
+        if self.wanted.resume or self.wanted.begins is Beginning.LAST:
+            self.continuity = Continuity.FRESH if way == NEW else Continuity.RESUMED
+        odd = [] if is_session_id(self.session_id) else [remark(unusable_session(self.session_id))]
+        return [*odd, *self._choose()]
+
+    def _log_in(self, error: RpcError) -> list[Fact]:
+        method = self._profile.auth_method
+        if method and not self._tried_login:
+            self._tried_login = True
+            self._peer.request("authenticate", {"methodId": method}, self._logged_in)
+            return []
+        advice = login_advice(self._profile, self.agent)
+        return self._fail(error.message, advice, OpenFailure.NEEDS_LOGIN)
+
+    def _logged_in(self, reply: Reply) -> list[Fact]:
+        if reply.error is not None:
+            return self._log_in(reply.error)
+        return self._enter() if self._ways else self._look_for_last()
+
+    def _choose(self) -> list[Fact]:
+        """The wanted model first: another model may have other modes."""
+        modes, profile = modes_of(self.session), self._profile
+        info = self.agent.agent_info
+        held = held_by(profile, info.name or "" if info else "", modes)
+        mode = self.wanted.mode or held.mode
+        self._mode = mode or modes.present
+        self._held = held if held.mode in {"", mode} else replace(held, permissions=ON_TRUST)
+        unoffered = [] if self.wanted.mode else missing_mode(profile, modes)
+        self._to_choose = [
+            (choices, wanted)
+            for choices, wanted in ((models_of(self.session), self.wanted.model), (modes, mode))
+            if wanted and not choices.is_chosen(wanted)
+        ]
+        return [*unoffered, *self._choose_next("")]
+
+    def _choose_next(self, why: str) -> list[Fact]:
+        if why:
+            return self._fail(why)
+        if not self._to_choose:
+            return self._settle()
+        choices, wanted = self._to_choose.pop(0)
+        return Choosing(self._peer, self.session_id, choices, wanted).begin(self._choose_next)
+
+    def _settle(self) -> list[Fact]:
+        if not (self._profile.replays_late and self._turn.has_past):
+            return [self._opened()]
+        mode: JsonObject = {"sessionId": self.session_id, "modeId": self._mode}
+        return after_replay(self._peer, self._turn, mode, self._opened)
+
+    def _fail(
+        self, message: str, advice: str = "", failure: OpenFailure = OpenFailure.REFUSED
+    ) -> list[Fact]:
+        self._progress.go(Step.REFUSED)
+        return [OpenFailed(failure, message, advice)]
+
+    def _opened(self) -> Opened:
+        self._progress.go(Step.OPENED)
+        if self.continuity is Continuity.RESUMED:
+            self._turn.resumed()
+        can = capabilities_of(self.agent, self.session, self._profile)
+        return Opened(
+            # One that cannot be asked for serves this life alone.
+            session_id=self.session_id if is_session_id(self.session_id) else "",
+            capabilities=replace(can, permissions=self._held.permissions),
+            continuity=self.continuity,
+            why="; ".join(self._refusals) if self.continuity is Continuity.FRESH else "",
+            model=self.wanted.model or models_of(self.session).present,
+            mode=self._mode,
+            asks_after_start=self._held.asks_after_start,
+        )
+
+
+def _session(reply: Reply) -> SessionResult:
+    """The session as told. Load may answer null; and an odd list of modes is no reason to fail."""
+    session = decoded_as(SessionResult, reply.result)
+    return session or SessionResult(text_at(decoded(reply.result), "sessionId"))

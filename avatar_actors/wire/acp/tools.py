@@ -1,0 +1,163 @@
+"""The tool calls of the present turn: what each update makes of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct, field
+
+from avatar_actors.model.events import ToolEvent
+from avatar_actors.model.values import JsonObject, ToolStatus
+from avatar_actors.wire.acp.acp_tool_output import (
+    exit_text,
+    terminal_output,
+    tool_name,
+    tool_output,
+    tool_parameters,
+)
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.update_types import ToolFields, ToolStart
+from avatar_actors.wire.fence import Fence
+from avatar_actors.wire.json_values import text_at
+from avatar_actors.wire.tail import Tail
+
+STATUS: Final = {
+    "pending": ToolStatus.PENDING,
+    "in_progress": ToolStatus.STARTED,
+    "completed": ToolStatus.COMPLETED,
+    "failed": ToolStatus.FAILED,
+}
+MOST_OPEN: Final = 1024
+# Of a longer output the end is kept: that is where a command tells how it went.
+MOST_OUTPUT: Final = 256 * 1024
+
+
+class ToolState(Struct):
+    """What is known of a call that is not over."""
+
+    name: str = ""
+    kind: str = ""
+    title: str = ""
+    parameters: JsonObject = {}
+    status: ToolStatus = ToolStatus.PENDING
+    output: str = ""
+    printed: Tail = field(default_factory=lambda: Tail(MOST_OUTPUT))
+    ending: str = ""
+    parent_id: str = ""
+
+
+class Tools:
+    """The open calls of a turn. Those that are over, and those of earlier turns, are fenced off."""
+
+    def __init__(self, profile: AcpProfile) -> None:
+        self._profile = profile
+        self._open: dict[str, ToolState] = {}
+        self._over = Fence()
+        self._of_earlier_turns = Fence()
+
+    def is_fenced(self, fields: ToolFields) -> bool:
+        """Whether this is about a call that an earlier turn left open."""
+        return fields.tool_call_id in self._of_earlier_turns and type(fields) is not ToolStart
+
+    def told(self, fields: ToolFields) -> list[ToolEvent]:
+        """The agent announces a call, or tells what is new about one."""
+        tool_id = fields.tool_call_id
+        if tool_id in self._over and type(fields) is not ToolStart:
+            return []
+        is_new = tool_id not in self._open
+        tool = self._open.setdefault(tool_id, ToolState())
+        had_parameters = bool(tool.parameters)
+        self._note(tool, fields)
+        status = self._status(tool, fields, is_new=is_new)
+        if status is tool.status and not is_new and had_parameters >= bool(tool.parameters):
+            return []
+        return [*self._crowded_out(), self._come_to(tool_id, status)]
+
+    def asked(self, fields: ToolFields) -> ToolEvent:
+        """The agent asks whether the call may run: it need not have announced it before."""
+        tool = self._open.setdefault(fields.tool_call_id, ToolState())
+        title, parameters = tool.title, tool.parameters
+        self._note(tool, fields)
+        # zed's codex-acp 0.16.0 sends the question's own title and form here.
+        tool.title, tool.parameters = title or tool.title, parameters or tool.parameters
+        return self._come_to(fields.tool_call_id, ToolStatus.APPROVAL)
+
+    def allowed(self, tool_id: str) -> list[ToolEvent]:
+        """The answer was yes; gemini 0.61.0 does not say that the tool runs now."""
+        return [self._come_to(tool_id, ToolStatus.STARTED)] if tool_id in self._open else []
+
+    def denied(self, tool_id: str, why: str) -> list[ToolEvent]:
+        """The answer was no; gemini 0.61.0 tells nothing more of the call, codex that it failed."""
+        if tool_id not in self._open:
+            return []
+        return [self._come_to(tool_id, ToolStatus.CANCELLED, why)]
+
+    def end_turn(self, status: ToolStatus) -> list[ToolEvent]:
+        """What is still open ends so, and belongs to no later turn."""
+        left = list(self._open)
+        ends = [self._come_to(tool_id, status) for tool_id in left]
+        self._over = Fence()
+        self._of_earlier_turns.add(*left)
+        return ends
+
+    def _crowded_out(self) -> list[ToolEvent]:
+        if len(self._open) <= MOST_OPEN:
+            return []
+        return [self._come_to(next(iter(self._open)), ToolStatus.UNKNOWN)]
+
+    def _note(self, tool: ToolState, fields: ToolFields) -> None:
+        tool.name = tool_name(fields, self._profile.tool_name_end) or tool.name
+        tool.kind = fields.kind or tool.kind
+        tool.title = fields.title or tool.title
+        tool.parameters = tool_parameters(fields) or tool.parameters
+        output = tool_output(fields)
+        tool.output = tool.output if output is None else output[-MOST_OUTPUT:]
+        tool.printed.add(terminal_output(fields))
+        tool.ending = exit_text(fields) or tool.ending
+        parent_id = text_at(fields.meta, "claudeCode", "parentToolUseId")
+        tool.parent_id = parent_id or tool.parent_id
+
+    def _status(self, tool: ToolState, fields: ToolFields, *, is_new: bool) -> ToolStatus:
+        told = STATUS.get(fields.status or "", ToolStatus.PENDING if is_new else tool.status)
+        if tool.status is ToolStatus.APPROVAL and told is ToolStatus.PENDING:
+            return ToolStatus.APPROVAL
+        ending = self._profile.cancelled_ending
+        was_cancelled = tool.output in self._profile.cancelled_outputs
+        was_cancelled |= bool(ending) and tool.output.endswith(ending)
+        if told is ToolStatus.COMPLETED and was_cancelled:
+            return ToolStatus.CANCELLED
+        return told
+
+    def _come_to(self, tool_id: str, status: ToolStatus, why: str = "") -> ToolEvent:
+        tool = self._open[tool_id]
+        tool.status = status
+        if status.is_over:
+            del self._open[tool_id]
+            self._over.add(tool_id)
+        return ToolEvent(
+            tool_name=tool.name or tool.kind or "other",
+            tool_id=tool_id,
+            parameters=tool.parameters,
+            status=status,
+            result=_result(tool),
+            error=_error(tool, why),
+            kind=tool.kind or "other",
+            title=tool.title,
+            parent_id=tool.parent_id,
+        )
+
+
+def _result(tool: ToolState) -> str | None:
+    """gemini 0.61.0 never sends what a command printed, so nothing means that nobody knows."""
+    if tool.status is not ToolStatus.COMPLETED:
+        return None
+    return tool.printed.text() or tool.output or None
+
+
+def _error(tool: ToolState, why: str) -> str | None:
+    if tool.status is ToolStatus.FAILED:
+        told = (tool.printed.text() or tool.output, tool.ending)
+        return "\n".join(filter(None, told)) or "failed"
+    if tool.status.is_over and tool.status is not ToolStatus.COMPLETED:
+        return why or tool.printed.text() or tool.status.value
+    return None

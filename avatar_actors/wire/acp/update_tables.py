@@ -1,0 +1,114 @@
+"""What each kind of update means in which phase, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from avatar_actors.model.events import PlanEvent, SessionInfoEvent
+from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.turn import Turn
+from avatar_actors.wire.acp.update_events import (
+    block_text,
+    commands_event,
+    config_event,
+    mode_event,
+    named_plan_event,
+    plan_event,
+)
+from avatar_actors.wire.acp.update_types import (
+    CommandsUpdate,
+    ConfigUpdate,
+    InfoUpdate,
+    MessageChunk,
+    ModeUpdate,
+    NamedPlanUpdate,
+    PlanRemoved,
+    PlanUpdate,
+    ThoughtChunk,
+    ToolChange,
+    ToolStart,
+    Update,
+    UsageUpdate,
+    UserChunk,
+)
+from avatar_actors.wire.facts import Fact
+from avatar_actors.wire.phases import Phase
+
+# Each function takes the one kind of update that it stands for in the table.
+Meaning: TypeAlias = Callable[[Any], list[Fact]]
+
+# What is said or done in a turn, as against what is true of the session at any time.
+OF_A_TURN: Final[tuple[type[Update], ...]] = (
+    MessageChunk,
+    ThoughtChunk,
+    UserChunk,
+    ToolStart,
+    ToolChange,
+    PlanUpdate,
+    NamedPlanUpdate,
+    PlanRemoved,
+)
+
+
+Table: TypeAlias = Mapping[type, Meaning]
+
+
+def meanings(turn: Turn, profile: AcpProfile) -> Mapping[Phase, Table]:
+    """The tables. While a session is opened its replayed history is left out."""
+    of_session = _of_session(turn)
+    in_turn = {**of_session, **_in_turn(turn)}
+    opening = {**of_session, **dict.fromkeys(OF_A_TURN, turn.replayed)}
+    return {
+        Phase.NEW: opening,
+        Phase.OPENING: opening,
+        Phase.IDLE: {**of_session, **_outside(turn, profile)},
+        Phase.TURN: in_turn,
+        Phase.CANCELLING: in_turn,
+        Phase.CLOSED: dict.fromkeys(in_turn, _nothing),
+    }
+
+
+def _of_session(turn: Turn) -> Table:
+    def info(update: InfoUpdate) -> list[Fact]:
+        told: list[Fact] = [SessionInfoEvent(title=update.title)] if update.title else []
+        return told + turn.status(update.meta)
+
+    return {
+        CommandsUpdate: lambda update: [commands_event(update)],
+        ModeUpdate: lambda update: [SessionInfoEvent(mode=update.current_mode_id)],
+        ConfigUpdate: lambda update: [config_event(update)],
+        InfoUpdate: info,
+        UsageUpdate: turn.used_by_others,
+    }
+
+
+def _in_turn(turn: Turn) -> Table:
+    return {
+        MessageChunk: turn.text,
+        ThoughtChunk: turn.thought,
+        UserChunk: _nothing,
+        ToolStart: turn.tool,
+        ToolChange: turn.tool,
+        PlanUpdate: lambda update: turn.plan(plan_event(update)),
+        NamedPlanUpdate: lambda update: turn.plan(named_plan_event(update)),
+        PlanRemoved: lambda _: turn.plan(PlanEvent()),
+        UsageUpdate: turn.used,
+    }
+
+
+def _outside(turn: Turn, profile: AcpProfile) -> Table:
+    def anything(_: Update) -> list[Fact]:
+        return turn.late("what belongs to no turn")
+
+    def text(chunk: MessageChunk) -> list[Fact]:
+        words, notice = block_text(chunk.content), profile.mode_notice
+        if notice and words.startswith(notice):
+            return [mode_event(words, notice)]
+        return turn.late("text outside of a turn") if words else []
+
+    return {**dict.fromkeys(OF_A_TURN, anything), MessageChunk: text}
+
+
+def _nothing(_: Update) -> list[Fact]:
+    return []

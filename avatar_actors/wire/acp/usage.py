@@ -1,0 +1,121 @@
+"""What the present turn has used, from the four forms in which ACP agents tell it."""
+
+from __future__ import annotations
+
+from avatar_actors.model.events import CostEvent
+from avatar_actors.model.values import CostSource, JsonObject, Usage
+from avatar_actors.wire.acp.schema import PromptResult
+from avatar_actors.wire.json_values import as_money, at, count_at
+
+
+class UsageMeter:
+    """Adds up a turn, and keeps what the session has cost so that a turn's cost is its own.
+
+    An agent that resumed a session may tell a cost that has grown before our first turn. Nobody
+    knows how much of it, so the first figure of a resumed session is only the mark to count from.
+    """
+
+    def __init__(self) -> None:
+        self._session_cost: float | None = 0.0
+        self._cost: float | None = None
+        self._tokens = Usage()
+        self._sureness = CostSource.UNKNOWN
+
+    def resumed(self) -> None:
+        """The session has a past that we have not seen."""
+        self._session_cost = None
+
+    def begin_turn(self) -> None:
+        """A turn begins, with nothing used."""
+        self._cost = None
+        self._tokens = Usage()
+        self._sureness = CostSource.UNKNOWN
+
+    def usage(self) -> Usage:
+        """What the turn has used up to now."""
+        tokens = self._tokens
+        return Usage(
+            cost_usd=self._cost,
+            input_tokens=tokens.input_tokens,
+            output_tokens=tokens.output_tokens,
+            cached_tokens=tokens.cached_tokens,
+            reasoning_tokens=tokens.reasoning_tokens,
+            cost_source=self._sureness,
+        )
+
+    def event(self) -> CostEvent:
+        """The same as an event."""
+        tokens = self._tokens
+        return CostEvent(
+            cost_usd=self._cost,
+            input_tokens=tokens.input_tokens,
+            output_tokens=tokens.output_tokens,
+            cached_tokens=tokens.cached_tokens,
+            reasoning_tokens=tokens.reasoning_tokens,
+            source=self._sureness if self._cost is None else CostSource.REPORTED,
+        )
+
+    def mark(self, cost: JsonObject) -> None:
+        """The cost of a resumed session before our first turn."""
+        if self._session_cost is None:
+            self._session_cost = _usd(cost)
+
+    def session_costs(self, cost: JsonObject) -> bool:
+        """usage_update tells the session's cost in all. Whether the turn's is known by it."""
+        amount = _usd(cost)
+        if amount is None:
+            return False
+        before, self._session_cost = self._session_cost, amount
+        if before is None:
+            return False
+        self._cost = (self._cost or 0.0) + max(amount - before, 0.0)
+        return True
+
+    def call_used(self, usage: object) -> None:
+        """qwen 0.15.10 tells each model call's tokens in the `_meta` of an empty chunk."""
+        call, sofar = _camel_tokens(usage), self._tokens
+        self._tokens = Usage(
+            input_tokens=sofar.input_tokens + call.input_tokens,
+            output_tokens=sofar.output_tokens + call.output_tokens,
+            cached_tokens=sofar.cached_tokens + call.cached_tokens,
+            reasoning_tokens=sofar.reasoning_tokens + call.reasoning_tokens,
+        )
+
+    def turn_used(self, result: PromptResult) -> bool:
+        """The answer to the prompt may tell the turn's tokens. Whether it did."""
+        quota = at(result.meta, "quota", "token_count")
+        tellers = (
+            (_camel_tokens(result.usage), CostSource.UNKNOWN),
+            # What was thought is missing and what was cached is not told apart: a cost that is
+            # made of this can only be an estimate.
+            (_snake_tokens(quota), CostSource.ESTIMATED),
+        )
+        for tokens, sureness in tellers:
+            if tokens != Usage():
+                # opencode 1.18.33 tells only the last model call here; more is not to be had.
+                self._tokens, self._sureness = tokens, sureness
+                return True
+        return False
+
+
+def _usd(cost: JsonObject) -> float | None:
+    return as_money(cost.get("amount")) if cost.get("currency", "USD") == "USD" else None
+
+
+def _camel_tokens(usage: object) -> Usage:
+    """codex-acp 2.6.0 and claude-agent-acp 0.49.0: the input is told without what was cached."""
+    written = count_at(usage, "cachedWriteTokens")
+    return Usage(
+        input_tokens=count_at(usage, "inputTokens") + written,
+        output_tokens=count_at(usage, "outputTokens"),
+        cached_tokens=count_at(usage, "cachedReadTokens"),
+        reasoning_tokens=count_at(usage, "thoughtTokens"),
+    )
+
+
+def _snake_tokens(quota: object) -> Usage:
+    """gemini 0.61.0 tells these two and nothing of what was cached or thought."""
+    return Usage(
+        input_tokens=count_at(quota, "input_tokens"),
+        output_tokens=count_at(quota, "output_tokens"),
+    )

@@ -1,0 +1,3 @@
+"""Claude Code's stream-json with its control protocol."""
+
+__all__: list[str] = []

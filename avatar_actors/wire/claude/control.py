@@ -1,0 +1,141 @@
+"""Claude Code's control protocol: requests and answers in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from avatar_actors.wire.claude.claude_requests import (
+    Goodbye,
+    HostCall,
+    Initialize,
+    Interrupt,
+    Requests,
+    Unqueue,
+    call_answer,
+    call_request,
+)
+from avatar_actors.wire.claude.lines import (
+    ControlRequestLine,
+    ControlResponse,
+    ControlResponseLine,
+    as_object,
+    as_texts,
+)
+from avatar_actors.wire.claude.notices import Notices
+from avatar_actors.wire.claude.opening import Opening
+from avatar_actors.wire.claude.outgoing import control_error
+from avatar_actors.wire.claude.permissions import Permissions
+from avatar_actors.wire.claude.turns import Conversation
+from avatar_actors.wire.commands import Call
+from avatar_actors.wire.facts import Answered, Fact
+from avatar_actors.wire.json_values import at, text_at
+from avatar_actors.wire.remarks import remark
+
+
+class Control:
+    """Who asked what, and where the answers go."""
+
+    def __init__(
+        self,
+        opening: Opening,
+        conversation: Conversation,
+        permissions: Permissions,
+        notices: Notices,
+        send: Callable[[bytes], None],
+    ) -> None:
+        self._opening = opening
+        self._conversation = conversation
+        self._permissions = permissions
+        self._notices = notices
+        self._send = send
+        self._requests = Requests(send)
+
+    def initialize(self) -> None:
+        """Begin; works before the first prompt, unlike everything else that tells of the CLI."""
+        self._requests.ask(Initialize(), {"subtype": "initialize"})
+
+    def interrupt(self, uuids: tuple[str, ...]) -> None:
+        """End the running turn, in which these messages were sent."""
+        self._requests.ask(Interrupt(uuids), {"subtype": "interrupt"})
+
+    def take_back(self, uuids: list[str]) -> None:
+        """These messages must not start a run."""
+        for uuid in uuids:
+            request = {"subtype": "cancel_async_message", "message_uuid": uuid}
+            self._requests.ask(Unqueue(uuid), request)
+
+    def goodbye(self) -> None:
+        """End the session: the one way out that also ends background commands (2.1.325)."""
+        self._requests.ask(Goodbye(), {"subtype": "end_session"})
+
+    def call(self, call: Call) -> list[Fact]:
+        """A request of the host."""
+        request = call_request(call)
+        if isinstance(request, str):
+            return [Answered(call.call_id, error=request)]
+        self._requests.ask(HostCall(call), request)
+        return []
+
+    def asked(self, line: ControlRequestLine) -> list[Fact]:
+        """The CLI wants something, and waits."""
+        request = as_object(line.request)
+        subtype = text_at(request, "subtype")
+        if not line.request_id:
+            return [remark(f"a request {subtype[:80]!r} without an id cannot be answered")]
+        if subtype == "can_use_tool":
+            return self._permissions.ask(line.request_id, request)
+        # Hooks and in-process MCP servers are never offered; the answer ends the CLI's wait.
+        self._send(control_error(line.request_id, f"unsupported request: {subtype}"))
+        return [remark(f"the agent asked for {subtype[:80]!r}, which is not supported")]
+
+    def refuse(self, request_id: object, why: str) -> None:
+        """The CLI wants something that cannot be read; without an id it cannot be answered."""
+        if request_id is not None:
+            self._send(control_error(request_id, f"invalid request: {why}"))
+
+    def lost(self, response: ControlResponse) -> list[Fact]:
+        """An answer that cannot be read: for whoever waits for it, a refusal."""
+        is_waited_for = self._requests.waits_for(response)
+        return self.answered(ControlResponseLine(response)) if is_waited_for else []
+
+    def answered(self, line: ControlResponseLine) -> list[Fact]:
+        """The answer to a request of ours has come."""
+        response = line.response
+        match self._requests.answered(response):
+            case Initialize():
+                return self._opening.answered(response)
+            case HostCall(call):
+                return [*self._changed(call, response), call_answer(call, response)]
+            case Interrupt(uuids):
+                return self._interrupted(uuids, response)
+            case Unqueue(uuid):
+                return self._unqueued(uuid, response)
+            case Goodbye():
+                return []
+            case None:
+                return [remark(f"an answer came to no question: {response.request_id[:80]!r}")]
+
+    def _changed(self, call: Call, response: ControlResponse) -> list[Fact]:
+        """The CLI itself tells of a new model only with its next run."""
+        if response.subtype != "success" or call.action not in {"set_model", "set_mode"}:
+            return []
+        kind = call.action.removeprefix("set_")
+        now = text_at(response.response, kind) or text_at(call.arguments, kind)
+        return [*self._notices.chosen(**{kind: now})]
+
+    def _unqueued(self, uuid: str, response: ControlResponse) -> list[Fact]:
+        if at(response.response, "cancelled") is True:
+            return self._conversation.taken_back(uuid)
+        if self._conversation.is_cancelling(uuid):
+            # It has begun since the interrupt, which has therefore missed it (seen with 2.1.325).
+            self.interrupt(self._conversation.own_messages())
+        return []
+
+    def _interrupted(self, uuids: tuple[str, ...], response: ControlResponse) -> list[Fact]:
+        # The turn itself ends with its result. What is still queued would run after it; what was
+        # sent after the interrupt belongs to the next turn and stays.
+        queued = as_texts(at(response.response, "still_queued"))
+        self.take_back([uuid for uuid in queued if uuid in uuids])
+        if response.subtype == "success":
+            return []
+        return [remark(f"the agent did not take the interrupt: {text_at(response.error)}")]

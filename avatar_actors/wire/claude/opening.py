@@ -1,0 +1,127 @@
+"""How a session of Claude Code begins: its id, what the agent can do, or why there is none."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from avatar_actors.model.events import SessionInfoEvent
+from avatar_actors.model.identifiers import is_session_id, unusable_session
+from avatar_actors.model.values import (
+    Choice,
+    Continuity,
+    JsonObject,
+    PermissionBasis,
+    ProviderCapabilities,
+)
+from avatar_actors.wire.claude.claude_turn import LOGIN_ADVICE, error_of
+from avatar_actors.wire.claude.lines import ControlResponse, ResultLine, as_object, as_objects
+from avatar_actors.wire.claude.outgoing import ATTACHMENTS
+from avatar_actors.wire.commands import Beginning, Open
+from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, SessionRenamed
+from avatar_actors.wire.json_values import text_at
+from avatar_actors.wire.phases import Phase, Progress, Step
+from avatar_actors.wire.remarks import remark
+
+# The modes that set_permission_mode takes (2.1.325: its own error message lists them).
+MODES: Final = ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan")
+NO_SESSION: Final = "No conversation found"
+
+
+class Opening:
+    """The handshake, and the id of the session, which the CLI tells only with its first run."""
+
+    def __init__(self, progress: Progress, permissions: PermissionBasis) -> None:
+        self._progress = progress
+        self._permissions = permissions
+        self._session_id = ""
+        self._unusable: str = ""
+        self._wish = Open(cwd="")
+
+    def begin(self, wish: Open) -> None:
+        """The handshake was sent; the provider has put the rest into the command line."""
+        self._wish = wish
+        self._session_id = wish.new_id if wish.begins is Beginning.FORK else wish.resume
+
+    def answered(self, response: ControlResponse) -> list[Fact]:
+        """The CLI has answered the handshake."""
+        if response.subtype != "success":
+            return self._refused(OpenFailure.REFUSED, text_at(response.error))
+        if not self._progress.go(Step.OPENED):
+            return []
+        answer = as_object(response.response)
+        opened = Opened(
+            session_id=self._session_id,
+            capabilities=replace(capabilities_of(answer), permissions=self._permissions),
+            continuity=Continuity.RESUMED if self._wish.resume else Continuity.NEW,
+            model=self._wish.model,
+            mode=text_at(answer, "current_permission_mode"),
+            asks_after_start=True,
+        )
+        facts: list[Fact] = [opened]
+        if commands := commands_of(answer):
+            facts.append(SessionInfoEvent(commands=commands))
+        return facts
+
+    def failed(self, result: ResultLine) -> list[Fact]:
+        """A result before the handshake is done tells why there will be no session.
+
+        An id that --resume does not find is such a one; the process then exits with 1.
+        """
+        error = error_of(result)
+        is_lost = NO_SESSION in error
+        failure = OpenFailure.NO_SUCH_SESSION if is_lost else OpenFailure.REFUSED
+        return self._refused(failure, error)
+
+    def session(self, session_id: str) -> list[Fact]:
+        """A line named the session; /clear and --fork-session change it."""
+        if not session_id or session_id in (self._session_id, self._unusable):
+            return []
+        if not is_session_id(session_id):
+            self._unusable = session_id
+            return [remark(unusable_session(session_id))]
+        self._session_id = session_id
+        is_open = self._progress.phase not in {Phase.NEW, Phase.OPENING}
+        return [SessionRenamed(session_id)] if is_open else []
+
+    def _refused(self, failure: OpenFailure, message: str) -> list[Fact]:
+        if not self._progress.go(Step.REFUSED):
+            return []
+        needs_login = "/login" in message
+        if needs_login:
+            return [OpenFailed(OpenFailure.NEEDS_LOGIN, message, LOGIN_ADVICE)]
+        return [OpenFailed(failure, message or "the agent refused its start")]
+
+
+def capabilities_of(answer: JsonObject) -> ProviderCapabilities:
+    """What the CLI said about itself, and what its protocol can do in every version we know."""
+    models = as_objects(answer.get("models"))
+    return ProviderCapabilities(
+        agent="Claude Code",
+        version=text_at(answer, "claude_code_version"),
+        can_load_session=True,
+        can_continue_last=True,
+        can_fork_session=True,
+        thinking_supported=True,
+        thinking_structured=True,
+        cost_tracking=True,
+        budget_enforcement=True,
+        system_prompt="native",
+        structured_output="native",
+        parallel_tools=True,
+        cancellable=True,
+        steering=True,
+        mcp_supported=True,
+        tool_policy_granularity="arguments",
+        editable_input=True,
+        attachments=ATTACHMENTS,
+        models=tuple(Choice(text_at(one, "value"), text_at(one, "displayName")) for one in models),
+        modes=tuple(Choice(mode) for mode in MODES),
+    )
+
+
+def commands_of(answer: JsonObject) -> tuple[Choice, ...]:
+    """The slash commands. A prompt that begins with one may never reach the model."""
+    commands = as_objects(answer.get("commands"))
+    return tuple(Choice(text_at(one, "name"), text_at(one, "description")) for one in commands)

@@ -1,0 +1,121 @@
+"""Permission requests of Claude Code: asked, answered, withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+from avatar_actors.model.values import JsonObject, PermissionOption, Permit
+from avatar_actors.wire.claude.lines import as_object, as_objects
+from avatar_actors.wire.claude.outgoing import control_success
+from avatar_actors.wire.claude.tools import Tools
+from avatar_actors.wire.commands import AnswerPermission
+from avatar_actors.wire.facts import Fact, PermissionAsked, PermissionWithdrawn
+from avatar_actors.wire.json_values import text_at
+from avatar_actors.wire.phases import Phase, Progress
+from avatar_actors.wire.remarks import remark
+
+MAX_PENDING: Final = 64
+ONCE: Final = PermissionOption("allow_once", Permit.ALLOW_ONCE, "Allow once")
+ALWAYS: Final = PermissionOption("allow_always", Permit.ALLOW_ALWAYS, "Allow in this session")
+CANCELLED: Final = {"behavior": "deny", "message": "cancelled", "interrupt": True}
+REJECT: Final = PermissionOption("reject_once", Permit.REJECT_ONCE, "Reject")
+
+
+class Pending(Struct, frozen=True):
+    """A request that waits for its answer."""
+
+    tool_id: str
+    tool_input: JsonObject
+    suggestions: tuple[JsonObject, ...]
+
+
+class Permissions:
+    """The requests that wait; each gets exactly one answer unless the CLI withdraws it."""
+
+    def __init__(self, progress: Progress, tools: Tools, send: Callable[[bytes], None]) -> None:
+        self._progress = progress
+        self._tools = tools
+        self._send = send
+        self._pending: dict[str, Pending] = {}
+
+    def ask(self, request_id: str, request: JsonObject) -> list[Fact]:
+        """The CLI asks whether a tool may run."""
+        if request_id in self._pending:
+            return [remark(f"permission request {request_id[:80]!r} came twice")]
+        if self._progress.phase is Phase.CANCELLING:
+            self._send(control_success(request_id, CANCELLED))
+            return []
+        if len(self._pending) >= MAX_PENDING:
+            self._send(control_success(request_id, _deny("too many permission requests wait")))
+            return [remark(f"more than {MAX_PENDING} permission requests wait; one was rejected")]
+        tool_input = as_object(request.get("input"))
+        tool_id = text_at(request, "tool_use_id")
+        pending = Pending(tool_id, tool_input, _suggestions(request))
+        self._pending[request_id] = pending
+        tool = self._tools.approval(text_at(request, "tool_name"), tool_id, tool_input)
+        options = (ONCE, ALWAYS, REJECT) if pending.suggestions else (ONCE, REJECT)
+        return [PermissionAsked(request_id=request_id, tool=tool, options=options)]
+
+    def answer(self, answer: AnswerPermission) -> list[Fact]:
+        """The host has decided."""
+        pending = self._pending.pop(answer.request_id, None)
+        if pending is None and answer.permit is Permit.CANCELLED:
+            return []
+        if pending is None:
+            return [remark(f"permission request {answer.request_id[:80]!r} is not open")]
+        if not answer.permit.allows:
+            self._send(control_success(answer.request_id, _deny(answer.message)))
+            return []
+        self._send(control_success(answer.request_id, _allow(answer, pending)))
+        return [*self._tools.approved(pending.tool_id)]
+
+    def withdraw(self, request_id: str) -> list[Fact]:
+        """The CLI no longer waits for this answer."""
+        known = self._pending.pop(request_id, None)
+        return [PermissionWithdrawn(request_id)] if known else []
+
+    def forget_all(self) -> list[Fact]:
+        """Nobody waits for an answer any more, and none is sent."""
+        requests = list(self._pending)
+        self._pending.clear()
+        return [PermissionWithdrawn(request_id) for request_id in requests]
+
+    def cancel_all(self) -> list[Fact]:
+        """The turn is being cancelled: nobody waits for a decision any more."""
+        for request_id in self._pending:
+            self._send(control_success(request_id, CANCELLED))
+        return self.forget_all()
+
+
+def _allow(answer: AnswerPermission, pending: Pending) -> JsonObject:
+    # 2.1.197 takes an answer without updatedInput for a denial.
+    given = answer.updated_input
+    response: JsonObject = {
+        "behavior": "allow",
+        "updatedInput": pending.tool_input if given is None else given,
+    }
+    if answer.permit is Permit.ALLOW_ALWAYS and pending.suggestions:
+        response["updatedPermissions"] = list(pending.suggestions)
+    return response
+
+
+def _deny(message: str) -> JsonObject:
+    return {"behavior": "deny", "message": message or "The user does not allow this."}
+
+
+def _suggestions(request: JsonObject) -> tuple[JsonObject, ...]:
+    """What "always" means: the rules for this very call, or, where they are not enough, all.
+
+    2.1.325 suggests beside the rule also the mode acceptEdits: more than was asked for, so it is
+    left out where it can be. Where a path is the reason (`blocked_path`) neither the rule nor the
+    directory keeps it from asking again, only the mode does (measured). Its first suggestion has
+    the destination "localSettings", which writes a file into the working directory: all of them go
+    to the session.
+    """
+    offered = as_objects(request.get("permission_suggestions"))
+    rules = [one for one in offered if one.get("type") == "addRules"]
+    chosen = offered if request.get("blocked_path") or not rules else rules
+    return tuple({**one, "destination": "session"} for one in chosen)

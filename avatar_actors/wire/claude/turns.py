@@ -1,0 +1,243 @@
+"""The turns of a conversation with Claude Code: what belongs to one, and when it ends."""
+
+from __future__ import annotations
+
+from avatar_actors.model.events import AvatarEvent, TextEvent
+from avatar_actors.model.values import Outcome, ToolStatus
+from avatar_actors.wire.claude.claude_tasks import Tasks
+from avatar_actors.wire.claude.claude_turn import Turn, Verdict, verdict_of
+from avatar_actors.wire.claude.lines import (
+    AssistantLine,
+    LifecycleLine,
+    ResultLine,
+    StreamLine,
+    UserLine,
+    piece_of,
+)
+from avatar_actors.wire.claude.model_output import Speech
+from avatar_actors.wire.claude.tools import Tools
+from avatar_actors.wire.claude.usage import Meter
+from avatar_actors.wire.facts import Fact, TurnOver
+from avatar_actors.wire.json_values import text_at
+from avatar_actors.wire.mending import SplitSigns
+from avatar_actors.wire.phases import Phase, Progress, Step
+from avatar_actors.wire.remarks import remark
+
+NO_RESULT = Verdict(Outcome.FAILED, error="the agent ended its turn without a result")
+TAKEN_BACK = Verdict(Outcome.CANCELLED, "cancelled before it began")
+
+
+class Conversation:
+    """One turn at a time, and what runs beside it.
+
+    The end of a turn is `session_state_changed idle`; a CLI that sends no states ends it with the
+    result. The CLI starts runs of its own when a background task is done. What such a run says
+    belongs to no turn: 2.1.325 tells by `command_lifecycle` when it takes up our message, and once
+    it did so for one message, nothing before that line is taken for an answer to the next.
+    """
+
+    def __init__(self, progress: Progress, tools: Tools, tasks: Tasks, meter: Meter) -> None:
+        self.hears = False
+        # The same, and no half of a sign waits for the other.
+        self.hears_plainly = False
+        self.speech = Speech(tools, tasks)
+        self._progress = progress
+        self._tools = tools
+        self._tasks = tasks
+        self._meter = meter
+        self._turn: Turn | None = None
+        self._steers: set[str] = set()
+        self._has_lifecycles = False
+        self._has_states = False
+        self._has_strayed = False
+        self._last_result = ""
+        self._halves = SplitSigns(b"stream_event", piece_of)
+
+    @property
+    def turn_id(self) -> int | None:
+        """The present turn."""
+        return self._turn.turn_id if self._turn else None
+
+    def begin(self, turn_id: int, uuid: str) -> None:
+        """A prompt was sent."""
+        self._turn = Turn(turn_id, uuid, has_begun=not self._has_lifecycles)
+        self._has_strayed = False
+        self._meter.begin()
+        self.speech.begin_turn()
+        self._listen()
+
+    def steered(self, uuid: str) -> None:
+        """Another message was sent into the turn."""
+        self._steers.add(uuid)
+
+    def own_messages(self) -> tuple[str, ...]:
+        """What was said in the present turn and may still wait."""
+        return (self._turn.uuid, *self._steers) if self._turn else ()
+
+    def is_cancelling(self, uuid: str) -> bool:
+        """Whether this is the prompt of the present turn, and that is being cancelled."""
+        is_present = self._turn is not None and self._turn.uuid == uuid
+        return is_present and self._progress.phase is Phase.CANCELLING
+
+    def left_behind(self) -> list[str]:
+        """Messages that the turn ended without; they would start a run of their own."""
+        if self._turn is not None or not self._steers:
+            return []
+        waiting = sorted(self._steers)
+        self._steers.clear()
+        return waiting
+
+    def close(self) -> None:
+        """Nothing is listened to any more."""
+        self._turn = None
+        self._listen()
+
+    def joined(self, raw: bytes) -> tuple[list[Fact], bytes]:
+        """A line that was refused: what goes before it, and the line, its text put together."""
+        if not self.hears:
+            return [], raw
+        half, raw = self._halves.joined(raw)
+        self._listen()
+        return [self.speech.text(half)] if half else [], raw
+
+    def lost_half(self) -> list[AvatarEvent]:
+        """Half a sign waited for the other, and something else came."""
+        half = self._halves.left_over()
+        if not half:
+            return []
+        self._listen()
+        return [self.speech.text(half)]
+
+    def stream(self, line: StreamLine) -> list[Fact]:
+        """An event of the model's stream."""
+        if line.parent_tool_use_id:
+            return []
+        if not self.hears:
+            return self._stray()
+        delta = line.event.delta
+        if delta is not None and delta.text:
+            return [self.speech.text(delta.text)]
+        facts: list[Fact] = [*self.speech.stream(line.event)]
+        if line.event.type == "message_delta" and line.event.usage:
+            facts += self._meter.message(line.event.usage)
+        return facts
+
+    def assistant(self, line: AssistantLine) -> list[Fact]:
+        """A block of a message."""
+        if not self.hears and not line.parent_tool_use_id:
+            return self._stray()
+        if not self.hears:
+            said = "".join(block.text for block in line.message.blocks)
+            return [*self._tasks.said(line, said)] if said else self._stray()
+        return [*self.speech.assistant(line)]
+
+    def user(self, line: UserLine) -> list[Fact]:
+        """Results of tools."""
+        if not self.hears:
+            return [] if line.is_replay else self._stray()
+        is_cancelling = self._progress.phase is Phase.CANCELLING
+        failure = ToolStatus.CANCELLED if is_cancelling else ToolStatus.FAILED
+        return [*self.speech.results(line, failure)]
+
+    def result(self, result: ResultLine) -> list[Fact]:
+        """A run is over; whether the turn is, depends."""
+        uuid = text_at(result.uuid)
+        if uuid and uuid == self._last_result:
+            return [remark("a result came twice")]
+        self._last_result = uuid
+        turn = self._turn
+        if turn is None:
+            return self._result_outside(result)
+        is_own = turn.owns(result)
+        if is_own:
+            turn.has_begun = True
+            self._listen()
+        facts: list[Fact] = [] if turn.has_begun else [*self._reported(result)]
+        if is_own and not self.speech.has_text and not result.is_error and text_at(result.result):
+            # A local command, or structured output: the answer stands nowhere else.
+            facts.append(TextEvent(text=text_at(result.result), is_complete=True))
+        facts += self._meter.result(result)
+        if is_own or (turn.has_begun and turn.verdict is None):
+            is_cancelling = self._progress.phase is Phase.CANCELLING
+            turn.verdict = verdict_of(result, is_cancelling=is_cancelling)
+        if is_own and turn.verdict is not None and not self._has_states:
+            facts += self._end(turn, turn.verdict)
+        return facts
+
+    def state(self, state: str) -> list[Fact]:
+        """The CLI is running, waits for a permission, or is idle."""
+        self._has_states = True
+        turn = self._turn
+        if turn is None:
+            return []
+        if state != "idle":
+            turn.is_running = turn.is_running or turn.has_begun
+            return []
+        if turn.verdict is not None:
+            return self._end(turn, turn.verdict)
+        return self._end(turn, NO_RESULT) if turn.is_running else []
+
+    def lifecycle(self, line: LifecycleLine) -> list[Fact]:
+        """How far a message of ours is."""
+        self._has_lifecycles = True
+        if line.state == "queued":
+            return []
+        self._steers.discard(line.command_uuid)
+        if line.state == "cancelled":
+            return self.taken_back(line.command_uuid)
+        turn = self._turn
+        if turn and turn.uuid == line.command_uuid:
+            turn.has_begun = turn.is_running = True
+            self._listen()
+        return []
+
+    def taken_back(self, uuid: str) -> list[Fact]:
+        """A message is cancelled; if the CLI has not begun with it, nothing more will come of it.
+
+        Of one that was interrupted 2.1.325 says so too, between the result and idle.
+        """
+        turn = self._turn
+        if turn is None or turn.uuid != uuid or turn.is_running or turn.verdict:
+            return []
+        return self._end(turn, TAKEN_BACK)
+
+    def _result_outside(self, result: ResultLine) -> list[Fact]:
+        self._has_strayed = False
+        if self._progress.phase is Phase.CLOSED:
+            return []
+        facts: list[Fact] = [*self._meter.outside(result), *self._reported(result)]
+        if not result.origin:
+            facts.append(remark("a result came outside of any turn"))
+        return facts
+
+    def _reported(self, result: ResultLine) -> list[AvatarEvent]:
+        return [*self._tasks.reported(text_at(result.origin, "runId"), text_at(result.result))]
+
+    def _end(self, turn: Turn, verdict: Verdict) -> list[Fact]:
+        if self._progress.phase is Phase.CANCELLING and verdict is NO_RESULT:
+            verdict = Verdict(Outcome.CANCELLED)
+        is_cancelled = verdict.outcome is Outcome.CANCELLED
+        left = ToolStatus.CANCELLED if is_cancelled else ToolStatus.UNKNOWN
+        facts: list[Fact] = [*self.speech.end_turn(), *self._tools.end_turn(left)]
+        over = TurnOver(
+            turn_id=turn.turn_id,
+            outcome=verdict.outcome,
+            stop_reason=verdict.stop_reason,
+            error=verdict.error,
+            usage=self._meter.turn,
+            data=verdict.data,
+        )
+        self._turn = None
+        self._listen()
+        self._progress.go(Step.OVER)
+        return [*facts, over]
+
+    def _listen(self) -> None:
+        self.hears = self._turn is not None and self._turn.has_begun
+        self.hears_plainly = self.hears and not self._halves.half
+
+    def _stray(self) -> list[Fact]:
+        if self._has_strayed or self._progress.phase is Phase.CLOSED:
+            return []
+        self._has_strayed = True
+        return [remark("the agent went on outside of any turn; what it said there is left out")]

@@ -1,0 +1,116 @@
+"""What a turn has used: cumulative figures of the CLI, made into figures per turn."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from avatar_actors.model.events import AvatarEvent, ContextEvent
+from avatar_actors.model.values import Usage
+from avatar_actors.wire.claude.lines import ResultLine
+from avatar_actors.wire.cost import cost_event, impossible
+from avatar_actors.wire.json_values import as_money, at, count_at, is_object
+
+NOTHING: Final = (Usage(), Usage(cost_usd=0.0))
+
+
+class Meter:
+    """Tokens and money of the present turn.
+
+    `input_tokens` are those that were not read from the cache; `cached_tokens` are those that were.
+
+    Money: `total_cost_usd` counts up for the life of the process, and 2.1.325 restores it on
+    --resume while 2.1.197 begins at 0. Nobody says the restored amount before the first result, so
+    the difference would charge the whole past to the first turn. `model_usage_since_last_result`
+    (2.1.325) has no such memory and holds what sub-agents used too (`usage` does not), so it is
+    summed. Without it the CLI is an old one, which begins at 0, and the difference is right.
+    """
+
+    def __init__(self) -> None:
+        self._total_cost = 0.0
+        self._settled = Usage()
+        self._running = Usage()
+        self._context = 0
+
+    @property
+    def turn(self) -> Usage:
+        """What the present turn has used up to now."""
+        return self._settled + self._running
+
+    def begin(self) -> None:
+        """Another turn begins at nothing."""
+        self._settled = self._running = Usage()
+
+    def message(self, usage: object) -> list[AvatarEvent]:
+        """A message of the model is complete; its money is only told with the result."""
+        used = _tokens(usage)
+        self._context = used.tokens
+        self._running += used
+        return [*impossible(usage), *([] if used in NOTHING else [cost_event(self.turn)])]
+
+    def result(self, result: ResultLine) -> list[AvatarEvent]:
+        """The figures of a result replace what was counted since the one before."""
+        used = self._used_by(result)
+        if used in NOTHING:
+            # 2.1.325 does not count a message that was interrupted, though it was begun with.
+            used += self._running
+        self._settled += used
+        self._running = Usage()
+        told = [] if self.turn == Usage() else [cost_event(self.turn)]
+        return [*_odd(result), *told, *self._fill(result)]
+
+    def outside(self, result: ResultLine) -> list[AvatarEvent]:
+        """A run that belongs to no turn: what it used, by itself."""
+        used = self._used_by(result)
+        return [*_odd(result), *([] if used in NOTHING else [cost_event(used)])]
+
+    def _fill(self, result: ResultLine) -> list[AvatarEvent]:
+        sizes = [count_at(model, "contextWindow") for model in _values(result.model_usage)]
+        if not (self._context and sizes):
+            return []
+        # Sub-agents may run on smaller models; the main one has the widest window.
+        return [ContextEvent(used_tokens=self._context, size_tokens=max(sizes))]
+
+    def _used_by(self, result: ResultLine) -> Usage:
+        total = as_money(result.total_cost_usd)
+        spent = None if total is None else max(0.0, total - self._total_cost)
+        self._total_cost = self._total_cost if total is None else total
+        if not is_object(result.model_usage_since_last_result):
+            return _tokens(result.usage) + Usage(cost_usd=spent)
+        used = Usage(cost_usd=0.0)
+        for model in _values(result.model_usage_since_last_result):
+            used += _model_usage(model)
+        return used
+
+
+def _odd(result: ResultLine) -> list[AvatarEvent]:
+    told = {
+        "total_cost_usd": result.total_cost_usd,
+        "usage": result.usage,
+        "model_usage_since_last_result": result.model_usage_since_last_result,
+    }
+    return [*impossible(told)]
+
+
+def _values(models: object) -> list[object]:
+    return list(models.values()) if is_object(models) else []
+
+
+def _tokens(usage: object) -> Usage:
+    written = count_at(usage, "cache_creation_input_tokens")
+    return Usage(
+        input_tokens=count_at(usage, "input_tokens") + written,
+        output_tokens=count_at(usage, "output_tokens"),
+        cached_tokens=count_at(usage, "cache_read_input_tokens"),
+        reasoning_tokens=count_at(usage, "output_tokens_details", "thinking_tokens"),
+    )
+
+
+def _model_usage(usage: object) -> Usage:
+    written = count_at(usage, "cacheCreationInputTokens")
+    return Usage(
+        cost_usd=as_money(at(usage, "costUSD")),
+        input_tokens=count_at(usage, "inputTokens") + written,
+        output_tokens=count_at(usage, "outputTokens"),
+        cached_tokens=count_at(usage, "cacheReadInputTokens"),
+        reasoning_tokens=count_at(usage, "thinkingTokens"),
+    )

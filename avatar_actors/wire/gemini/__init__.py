@@ -1,0 +1,3 @@
+"""Gemini's headless mode, by way of our shim."""
+
+__all__: list[str] = []
