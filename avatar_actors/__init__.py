@@ -9,7 +9,13 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing's own costs 15 ms to import
 if TYPE_CHECKING:
     # fmt: off
-    from avatar_actors.avatar.cancelling import Escalation
+    from avatar_actors.avatar.control import Escalation
+    from avatar_actors.model.events import BridgeResponse
+    from avatar_actors.model.settings import LogSettings, MetricsKind, MetricsSettings, ProviderType, RuntimeOptions
+    from avatar_actors.model.values import Attachment, HealthStatus
+    from avatar_actors.observe.metrics.open import MetricsOffer
+    from avatar_actors.providers.lookup import ready_agents
+    from avatar_actors.providers.stores.store import SessionListing, SessionSearch, SessionTranscript
     from avatar_actors.avatar.event_stream import EventStream
     from avatar_actors.avatar.handle import Avatar
     from avatar_actors.avatar.turn import Turn
@@ -19,24 +25,16 @@ if TYPE_CHECKING:
     from avatar_actors.hosting.handlers import EventEmitter
     from avatar_actors.hosting.options import AnswerDetails, EngineOptions
     from avatar_actors.hosting.streams import HostStream
-    from avatar_actors.model.attachment import Attachment
     from avatar_actors.model.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin, AgentNotFound, AgentNotReady, AgentRefused, AvatarDown, AvatarError, AvatarStartError, ConfigError, ConnectionLost, ResumeRefused, SettingsError, ToolUnasked, UnknownRequest, Unsupported, Unwatchable, WireBroken
     from avatar_actors.model.events import ActivityEvent, AvatarEvent, ContextEvent, ContinuityEvent, CostEvent, DiagnosticEvent, EngineStateEvent, ErrorEvent, EventsLostEvent, OrphansReapedEvent, PermissionClosedEvent, PermissionEvent, PlanEvent, QueueEvent, RetryEvent, SessionInfoEvent, StallEvent, StateEvent, SupervisionEvent, TextEvent, ThinkingEvent, ToolEvent, TurnEndedEvent, TurnStartedEvent, UnrecognisedEvent
-    from avatar_actors.model.health import HealthStatus
-    from avatar_actors.model.host_settings import LogSettings, MetricsKind, MetricsSettings, ProviderType, RuntimeOptions
     from avatar_actors.model.prices import PRICES, PRICES_AS_OF, Price
-    from avatar_actors.model.response import BridgeResponse
     from avatar_actors.model.settings import AvatarOptions, AvatarSettings, Budget, PermissionMode, PromptOptions, RateLimit, Restarts, Retry, Timeouts, WhileBusy
     from avatar_actors.model.tool_policy import ToolPolicy
     from avatar_actors.model.values import ActivityStatus, BridgeState, CancelResult, Choice, Continuity, CostSource, EngineState, Level, McpServer, Message, Outcome, PermissionBasis, PermissionOption, Permit, PlanEntry, ProviderCapabilities, StallVerdict, StoredMessage, StoredSession, ThinkingPhase, ToolCall, ToolStatus, Usage
-    from avatar_actors.observe.metrics.offer import MetricsOffer
     from avatar_actors.observe.tree.client import ObservableProgram, observable_programs, watch_tree
     from avatar_actors.observe.tree.snapshot import TreeChange, TreeHappening, TreePart, TreeSnapshot
     from avatar_actors.providers.lookup import AgentFound, find_agent, see_agent
-    from avatar_actors.providers.readiness import ready_agents
-    from avatar_actors.providers.stores.listing import SessionListing, SessionSearch
     from avatar_actors.providers.stores.queries import list_sessions, read_session
-    from avatar_actors.providers.stores.transcript import SessionTranscript
     from avatar_actors.runtime.runtime import Runtime, open_avatar, open_runtime
     from avatar_actors.hosting.chat_handle import ChatHandle
     from avatar_actors.hosting.runtime_thread import RuntimeThread
@@ -52,13 +50,13 @@ __version__ = "0.3.0"
 
 # Where the names are; those that cost little to import come first.
 _ROOMS = (
-    "model.values", "model.errors", "model.events", "model.health", "model.attachment", "model.prices", "model.response", "model.tool_policy",
-    "model.settings", "model.host_settings", "avatar.event_stream", "observe.tree.snapshot", "observe.tree.client", "runtime.runtime", "avatar.handle",
+    "model.values", "model.errors", "model.events", "model.values", "model.values", "model.prices", "model.events", "model.tool_policy",
+    "model.settings", "model.settings", "avatar.event_stream", "observe.tree.snapshot", "observe.tree.client", "runtime.runtime", "avatar.handle",
     "avatar.turn", "hosting.engine", "hosting.options", "hosting.chat_handle", "hosting.executors",
     "hosting.handlers", "hosting.streams", "hosting.runtime_thread", "hosting.signals",
-    "avatar.cancelling", "providers.provider", "providers.acp", "providers.registry", "config.config",
-    "observe.metrics.offer", "providers.stores.listing", "providers.stores.transcript", "providers.stores.queries", "providers.lookup",
-    "providers.readiness", "wire.commands",
+    "avatar.control", "providers.provider", "providers.acp", "providers.registry", "config.config",
+    "observe.metrics.open", "providers.stores.store", "providers.stores.store", "providers.stores.queries", "providers.lookup",
+    "providers.lookup", "wire.commands",
 )  # fmt: skip
 
 # fmt: off

@@ -29,9 +29,9 @@ TREES = (*PACKAGES, "tests", "bench", "examples")
 # must not know each other does not list itself. Tests may import everything.
 PUBLIC = ("supervisors", "supervisors.testing", "avatar_actors")
 VALUES = (
-    "avatar_actors.model.attachment", "avatar_actors.model.events", "avatar_actors.model.values",
-    "avatar_actors.model.errors", "avatar_actors.model.redaction", "avatar_actors.model.nearest",
-    "avatar_actors.model.command_line", "avatar_actors.model.identifiers", "msgspec.*",
+    "avatar_actors.model.values", "avatar_actors.model.events", "avatar_actors.model.values",
+    "avatar_actors.model.errors", "avatar_actors.model.redaction", "avatar_actors.model.values",
+    "avatar_actors.model.command_line", "avatar_actors.model.command_line", "msgspec.*",
 )  # fmt: skip
 WIRE = ("avatar_actors", *VALUES, "avatar_actors.wire.*")
 SETTINGS = (
@@ -52,10 +52,10 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.model.events": VALUES,
     "avatar_actors.model.values": VALUES,
     "avatar_actors.model.errors": (),
-    "avatar_actors.model.nearest": (),
+    "avatar_actors.model.values": (),
     "avatar_actors.model.command_line": ("avatar_actors.model.errors",),
-    "avatar_actors.model.identifiers": ("avatar_actors.model.errors",),
-    "avatar_actors.model.attachment": VALUES,
+    "avatar_actors.model.command_line": ("avatar_actors.model.errors",),
+    "avatar_actors.model.values": VALUES,
     "avatar_actors.model.prices": VALUES,
     "avatar_actors.model.settings": (
         *VALUES,

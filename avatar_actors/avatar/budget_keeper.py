@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from avatar_actors.avatar.limit_messages import (
+from avatar_actors.avatar.limits import Ledger
+from avatar_actors.avatar.messages import (
     BudgetMessage,
     Charge,
     CloseAccount,
+    HubMessage,
+    Interrupt,
     MayRun,
     RaiseBudget,
     Release,
     Reserve,
     Settle,
-    Spent,
     TotalSpent,
     TreasurerMessage,
+    TurnMessage,
     ask_treasurer,
 )
-from avatar_actors.avatar.limits import Ledger
-from avatar_actors.avatar.messages import HubMessage, Interrupt, Publish, TurnMessage
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import Budget
 from avatar_actors.model.values import Level, Outcome
+from avatar_actors.session.messages import Publish, Spent
 from supervisors import Address, Inbox, MailboxFull
 
 

@@ -7,7 +7,7 @@ import time
 
 import trio
 
-from avatar_actors.avatar.messages import Happened, TrackerMessage
+from avatar_actors.avatar.messages import TrackerMessage
 from avatar_actors.model.errors import UnknownRequest
 from avatar_actors.model.events import AvatarEvent, PermissionClosedEvent, PermissionEvent
 from avatar_actors.model.permission_rules import Rules
@@ -16,6 +16,7 @@ from avatar_actors.session.messages import (
     AnswerQuestion,
     Decided,
     GatekeeperMessage,
+    Happened,
     Question,
     QuestionsOver,
     QuestionWithdrawn,

@@ -8,31 +8,33 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, Unpack
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.cancelling import Escalation, StopWanted, cancel_activity
-from avatar_actors.avatar.choosing import choose
-from avatar_actors.avatar.control import Contact
+from avatar_actors.avatar.control import (
+    Contact,
+    Escalation,
+    StopWanted,
+    cancel_activity,
+    choose,
+    fork_wanted,
+    last_other,
+    sessions_of,
+    take_up,
+)
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.limit_messages import RaiseBudget
-from avatar_actors.avatar.prompting import submission_of
-from avatar_actors.avatar.resume_messages import Chosen, ResumeThis
-from avatar_actors.avatar.resuming import fork_wanted, take_up
-from avatar_actors.avatar.tree import Actors
-from avatar_actors.avatar.turn import Desk, Turn
-from avatar_actors.model.events import ActivityEvent, AvatarEvent, TurnEndedEvent
-from avatar_actors.model.health import HealthStatus
-from avatar_actors.model.identifiers import check_session_id
-from avatar_actors.model.response import BridgeResponse
+from avatar_actors.avatar.messages import Actors, Chosen, RaiseBudget, ResumeThis
+from avatar_actors.avatar.turn import Desk, Turn, submission_of
+from avatar_actors.model.command_line import check_session_id
+from avatar_actors.model.events import ActivityEvent, AvatarEvent, BridgeResponse, TurnEndedEvent
 from avatar_actors.model.settings import AvatarSettings, Budget, PromptOptions
 from avatar_actors.model.values import (
     CancelResult,
     Choice,
+    HealthStatus,
     JsonObject,
     Message,
     Permit,
     ProviderCapabilities,
     StoredSession,
 )
-from avatar_actors.providers.stores.queries import last_other, sessions_of
 from avatar_actors.session import messages as session_messages
 from avatar_actors.session.launch import Launcher
 from supervisors import AskFailed, MailboxFull, Supervisor

@@ -1,4 +1,4 @@
-"""What was spent against a budget, call by call: of one avatar or of a whole runtime. Pure."""
+"""What was spent against a budget, and the token bucket of the rate limiter. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from avatar_actors.model.settings import Budget
+from avatar_actors.model.settings import Budget, RateLimit
 from avatar_actors.model.values import Usage
 
 K = TypeVar("K", bound=Hashable)
@@ -199,3 +199,33 @@ def _unseen(limit: str, used: Usage) -> str:
             return "it tells no tokens. Limit turns"
         case _:
             return ""
+
+
+class TokenBucket:
+    """Tokens come at a steady rate up to a burst. Pure: it is handed the time."""
+
+    def __init__(self, limit: RateLimit, now: float) -> None:
+        self._every = 60.0 / limit.per_minute
+        self._burst = limit.burst
+        # The time at which the bucket would be full; a token is its price in time.
+        self._full_at = now
+
+    def take(self, now: float) -> bool:
+        """Take a token, if there is one."""
+        if self.next_at() > now:
+            return False
+        self._full_at = max(self._full_at, now) + self._every
+        return True
+
+    def put_back(self) -> None:
+        """A token that was not used."""
+        self._full_at -= self._every
+
+    def wait(self, now: float, place: int) -> float:
+        """How long who stands in this place of the queue, from 1, has to wait."""
+        return max(0.0, self.next_at() + (place - 1) * self._every - now)
+
+    def next_at(self) -> float:
+        """When there is a token."""
+        # A hair early rather than a hair late: sums of fractions are never exact.
+        return self._full_at - (self._burst - 1) * self._every - 1e-9

@@ -1,46 +1,97 @@
-"""The messages between the actors of an avatar.
+"""The messages between the actors of an avatar; those of a session are in session/messages.py.
 
-Those of a session are in session_messages.py, those about limits in limit_messages.py.
-
-prompt    avatar ─▶ turn queue ─▶ budget keeper, rate limiter ─▶ bridge ─▶ stdin writer
-events    stdout reader ─▶ bridge ─▶ activity tracker ─▶ event hub ─▶ subscribers
+prompt   handle ─▶ turn queue ─▶ budget keeper, rate limiter ─▶ bridge
+events   bridge ─▶ activity tracker ─▶ event hub ─▶ subscribers
+usage    bridge ─▶ budget keeper ─▶ runtime budget
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
+import trio
 from msgspec import Struct
 
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.resume_messages import Chosen, ResumeImpossible, ResumeThis, WhatToResume
-from avatar_actors.avatar.runtime_messages import Follow
-from avatar_actors.model.attachment import Attachment
-from avatar_actors.model.events import ActivityEvent, AvatarEvent, RetryEvent, TurnEndedEvent
-from avatar_actors.model.health import HealthStatus
-from avatar_actors.model.settings import WhileBusy
-from avatar_actors.model.values import (
-    Continuity,
-    JsonObject,
-    Message,
-    Outcome,
-    ProviderCapabilities,
-    Usage,
+from avatar_actors.model.events import ActivityEvent, RetryEvent, TurnEndedEvent
+from avatar_actors.model.settings import Budget, WhileBusy
+from avatar_actors.model.values import Attachment, HealthStatus, JsonObject, Message, Outcome, Usage
+from avatar_actors.session import messages as session_messages
+from avatar_actors.session.messages import (
+    Happened,
+    LoginRefused,
+    PromptSent,
+    Publish,
+    ResumeImpossible,
+    SessionDown,
+    SessionIs,
+    SessionLost,
+    SessionReady,
+    SessionStarting,
+    SessionUp,
+    Spent,
+    TurnEnding,
+    WhatToResume,
 )
-from supervisors import Address, Request
-
-if TYPE_CHECKING:
-    from avatar_actors.session.messages import BridgeMessage, ProcessMessage
-
-# To the event hub.
+from avatar_actors.wire.commands import Beginning
+from supervisors import ActorRestarting, Address, Request, Supervisor
 
 
-class Publish(Struct, frozen=True):
-    """Number these events of one turn (0: of none) and hand them to the subscribers."""
+class SlowReaders(Struct, frozen=True):
+    """To a watcher: so many events were merged or dropped for subscribers that are too slow."""
 
-    turn_id: int
-    events: Sequence[AvatarEvent]
+    provider: str
+    merged: int
+    dropped: int
+
+
+class Follow(Struct, frozen=True):
+    """To an event hub: fill this stream too. It is not this hub's alone, so it outlives it.
+
+    The watcher hears of subscribers, of any stream, that are too slow.
+    """
+
+    stream: EventStream
+    watcher: Address[SlowReaders] | None = None
+
+
+class AvatarBorn(Struct, Request[None], frozen=True):
+    """To the herald: notices about what is below `path` go to this hub.
+
+    Answered when the hub fills the streams of all who follow, so that they miss nothing.
+    """
+
+    path: str
+    hub: Address[HubMessage]
+
+
+class FollowAll(Struct, Request[None], frozen=True):
+    """To the herald: this stream gets the events of all avatars, present and future."""
+
+    follow: Follow
+
+
+class UnfollowAll(Struct, frozen=True):
+    """To the herald: it gets them no longer."""
+
+    stream: EventStream
+
+
+HeraldMessage: TypeAlias = AvatarBorn | FollowAll | UnfollowAll
+
+
+class ResumeThis(Struct, Request[None], frozen=True):
+    """The next life continues this stored session, or a fork of it."""
+
+    session_id: str
+    begins: Beginning = Beginning.AS_NAMED
+
+
+class Chosen(Struct, frozen=True):
+    """The host has switched to this model or mode; the next life begins with it."""
+
+    model: str = ""
+    mode: str = ""
 
 
 class Subscribe(Struct, Request[None], frozen=True):
@@ -57,15 +108,6 @@ class Unsubscribe(Struct, frozen=True):
 
 HubMessage: TypeAlias = Publish | Subscribe | Unsubscribe | Follow
 
-# To the activity tracker, which passes on what it is told to the event hub.
-
-
-class Happened(Struct, frozen=True):
-    """This came from the agent, in this order."""
-
-    turn_id: int
-    events: Sequence[AvatarEvent]
-
 
 class BeginTurn(Struct, frozen=True):
     """A prompt's turn has come."""
@@ -74,31 +116,10 @@ class BeginTurn(Struct, frozen=True):
     prompt: str
 
 
-class PromptSent(Struct, frozen=True):
-    """From now on the agent may have read the prompt."""
-
-    turn_id: int
-
-
 class WasSent(Struct, Request[bool], frozen=True):
     """Whether the agent may have read the prompt of this turn."""
 
     turn_id: int
-
-
-class TurnEnding(Struct, frozen=True, kw_only=True):
-    """How a turn ended, as far as its end is known to who ended it.
-
-    `is_recoverable`: the model's API refused it for now; `retry_after` are the seconds it asks for.
-    """
-
-    outcome: Outcome
-    reason: str = ""
-    stop_reason: str = ""
-    usage: Usage | None = None
-    is_recoverable: bool = False
-    retry_after: float = 0.0
-    data: Any = None
 
 
 class Said(Struct, frozen=True):
@@ -132,19 +153,6 @@ class EndTurn(Struct, Request[TurnEndedEvent], frozen=True):
     turn_id: int
     ending: TurnEnding
     session_id: str = ""
-
-
-class SessionUp(Struct, frozen=True):
-    """The agent is there; its process can be asked for its vitals."""
-
-    capabilities: ProviderCapabilities
-    process: Address[ProcessMessage]
-
-
-class SessionDown(Struct, frozen=True):
-    """The agent's process is gone: it died, or we ended it."""
-
-    has_died: bool
 
 
 class FindActivity(Struct, Request[ActivityEvent | None], frozen=True):
@@ -206,43 +214,6 @@ class CloseDown(Struct, Request[None], frozen=True):
     reason: str
 
 
-class SessionStarting(Struct, frozen=True):
-    """A process for the agent is being started."""
-
-
-class SessionReady(Struct, frozen=True, kw_only=True):
-    """The agent takes prompts."""
-
-    bridge: Address[BridgeMessage]
-    process: Address[ProcessMessage]
-    capabilities: ProviderCapabilities
-    session_id: str
-    pid: int | None
-    continuity: Continuity = Continuity.NEW
-    why: str = ""
-
-
-class SessionLost(Struct, frozen=True):
-    """The session has ended; if it died, the supervisor decides whether another comes."""
-
-    why: str
-    returncode: int | None
-    has_died: bool
-
-
-class LoginRefused(Struct, frozen=True):
-    """The agent refused the start of a session for want of a login, and will the next time."""
-
-    message: str
-    advice: str
-
-
-class SessionIs(Struct, frozen=True):
-    """The agent's session has this id now."""
-
-    session_id: str
-
-
 class CurrentSession(Struct, Request[SessionReady | None], frozen=True):
     """The session as it is now, if there is one."""
 
@@ -273,3 +244,110 @@ TurnRequest: TypeAlias = (
     Interrupt | CloseDown | WhatToResume | ResumeThis | CurrentSession | GetHistory | ClearHistory
 )
 TurnMessage: TypeAlias = TurnNews | TurnRequest | GetHealth
+
+
+R = TypeVar("R")
+
+_TREASURER_IS_BACK = 0.01
+
+# To the rate limiter.
+
+
+class Acquire(Struct, Request[None], frozen=True):
+    """Answered when this ticket's turn has come."""
+
+    ticket: int
+
+
+class GiveBack(Struct, frozen=True):
+    """The owner of this ticket left: its place, or its token, is free again."""
+
+    ticket: int
+
+
+LimiterMessage: TypeAlias = Acquire | GiveBack
+
+# To the budget keeper, and to the treasurer.
+
+
+class TotalSpent(Struct, Request[Usage], frozen=True):
+    """What was used in the life of the avatar, or of the runtime."""
+
+
+class RaiseBudget(Struct, Request[None], frozen=True):
+    """From now on this budget holds; what was spent is spent."""
+
+    budget: Budget
+
+
+class MayRun(Struct, Request[str], frozen=True):
+    """Answered with the reason why not, or with nothing: then the turn counts, and reserves."""
+
+    turn_id: int
+    turn_queue: Address[TurnMessage]
+
+
+class Settle(Struct, Request[None], frozen=True):
+    """The turn is over, however: its reserve is free. Answered when all of it is counted."""
+
+    turn_id: int
+    outcome: Outcome
+
+
+BudgetMessage: TypeAlias = MayRun | Spent | Settle | TotalSpent | RaiseBudget
+
+# To the treasurer. The hub stands for the avatar: it is where its warnings go.
+
+
+class Reserve(Struct, Request[str], frozen=True):
+    """The same question as MayRun, for the whole runtime."""
+
+    hub: Address[HubMessage]
+    turn_id: int
+    turn_queue: Address[TurnMessage]
+
+
+class Charge(Struct, frozen=True):
+    """What a turn has used up to now."""
+
+    hub: Address[HubMessage]
+    turn_id: int
+    usage: Usage
+
+
+class Release(Struct, frozen=True):
+    """The turn is over; `usage` is all that it used, None if it never ran."""
+
+    hub: Address[HubMessage]
+    turn_id: int
+    outcome: Outcome
+    usage: Usage | None = None
+
+
+class CloseAccount(Struct, frozen=True):
+    """The avatar has ended, perhaps in the middle of a turn."""
+
+    hub: Address[HubMessage]
+
+
+TreasurerMessage: TypeAlias = Reserve | Charge | Release | CloseAccount | TotalSpent | RaiseBudget
+
+
+async def ask_treasurer(treasurer: Address[TreasurerMessage], request: Request[R]) -> R:
+    """The treasurer's answer; one that has crashed is back in a moment, with its books."""
+    while True:
+        try:
+            return await treasurer.ask(request)
+        except ActorRestarting:
+            await trio.sleep(_TREASURER_IS_BACK)
+
+
+class Actors(Struct, frozen=True, kw_only=True):
+    """The addresses that the host's handle needs."""
+
+    supervisor: Supervisor
+    hub: Address[HubMessage]
+    tracker: Address[TrackerMessage]
+    budget: Address[BudgetMessage]
+    gatekeeper: Address[session_messages.GatekeeperMessage]
+    turn_queue: Address[TurnMessage]

@@ -1,4 +1,4 @@
-"""The rate limiter: a token bucket with one queue, first come, first served."""
+"""The rate limiter: one queue at a token bucket, first come, first served."""
 
 from __future__ import annotations
 
@@ -7,41 +7,12 @@ from collections import deque
 
 import trio
 
-from avatar_actors.avatar.limit_messages import Acquire, GiveBack, LimiterMessage
-from avatar_actors.avatar.messages import Happened, TrackerMessage
+from avatar_actors.avatar.limits import TokenBucket
+from avatar_actors.avatar.messages import Acquire, GiveBack, LimiterMessage, TrackerMessage
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import RateLimit
+from avatar_actors.session.messages import Happened
 from supervisors import Address, Inbox, Reply
-
-
-class TokenBucket:
-    """Tokens come at a steady rate up to a burst. Pure: it is handed the time."""
-
-    def __init__(self, limit: RateLimit, now: float) -> None:
-        self._every = 60.0 / limit.per_minute
-        self._burst = limit.burst
-        # The time at which the bucket would be full; a token is its price in time.
-        self._full_at = now
-
-    def take(self, now: float) -> bool:
-        """Take a token, if there is one."""
-        if self.next_at() > now:
-            return False
-        self._full_at = max(self._full_at, now) + self._every
-        return True
-
-    def put_back(self) -> None:
-        """A token that was not used."""
-        self._full_at -= self._every
-
-    def wait(self, now: float, place: int) -> float:
-        """How long who stands in this place of the queue, from 1, has to wait."""
-        return max(0.0, self.next_at() + (place - 1) * self._every - now)
-
-    def next_at(self) -> float:
-        """When there is a token."""
-        # A hair early rather than a hair late: sums of fractions are never exact.
-        return self._full_at - (self._burst - 1) * self._every - 1e-9
 
 
 def _waits(delay: float) -> DiagnosticEvent:

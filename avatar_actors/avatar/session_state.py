@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from avatar_actors.avatar.messages import SessionLost, SessionReady
-from avatar_actors.avatar.resume_messages import Chosen, ResumeThis, ResumeWish
+from avatar_actors.avatar.messages import Chosen, ResumeThis
 from avatar_actors.model.events import AvatarEvent, ErrorEvent, StateEvent
 from avatar_actors.model.values import BridgeState, Continuity
+from avatar_actors.session.messages import ResumeWish, SessionLost, SessionReady
 from avatar_actors.wire.commands import Beginning
 
 _KNOWS_MORE = frozenset({Continuity.RESUMED, Continuity.PENDING})

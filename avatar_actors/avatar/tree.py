@@ -1,7 +1,9 @@
-"""The avatar's level of the tree: the list of its actors."""
+"""The avatar's level of the tree: its actors, and its private directory."""
 
 from __future__ import annotations
 
+import errno
+import shutil
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -11,24 +13,22 @@ import trio
 from msgspec import Struct
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.activity_tracker import activity_tracker
+from avatar_actors.avatar.activity_tracker import activity_tracker, event_hub
 from avatar_actors.avatar.budget_keeper import budget_keeper
-from avatar_actors.avatar.ending import is_resume_refused, start_error
-from avatar_actors.avatar.event_hub import event_hub
+from avatar_actors.avatar.control import is_resume_refused, start_error
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.gatekeeper import gatekeeper
-from avatar_actors.avatar.limit_messages import BudgetMessage, TreasurerMessage
-from avatar_actors.avatar.private_dir import private_dir
+from avatar_actors.avatar.messages import Actors, AvatarBorn, TreasurerMessage
 from avatar_actors.avatar.rate_limiter import rate_limiter
-from avatar_actors.avatar.retrying import patience, start_patiently
-from avatar_actors.avatar.runtime_messages import AvatarBorn
 from avatar_actors.avatar.turn_queue import turn_queue
-from avatar_actors.avatar.turn_runner import Links
+from avatar_actors.avatar.turn_runner import Links, patience, start_patiently
 from avatar_actors.model.errors import AvatarStartError
 from avatar_actors.model.permission_rules import Rules
 from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.processes import remove_tree
 from avatar_actors.providers.provider import Provider
 from avatar_actors.session import messages as session_messages
+from avatar_actors.session.messages import Nothing
 from avatar_actors.session.session import Company, session_spec
 from supervisors import (
     Address,
@@ -41,6 +41,37 @@ from supervisors import (
     SupervisorSpec,
     TooManyChildren,
 )
+
+# To remove a directory takes a descriptor. Soon there is one, unless the host itself is in trouble:
+# then it goes with the runtime's own.
+_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+_AGAIN = 0.05
+
+
+async def private_dir(inbox: Inbox[Nothing], path: Path) -> None:
+    """There while this actor lives."""
+    await trio.Path(path).mkdir(mode=0o700, exist_ok=True)
+    inbox.ready()
+    try:
+        await trio.sleep_forever()
+    finally:
+        with inbox.grace():
+            while not await trio.to_thread.run_sync(partial(_remove, path)):  # noqa: ASYNC110 - nobody tells
+                await trio.sleep(_AGAIN)
+
+
+def _remove(path: Path) -> bool:
+    """Whether all was done that can be done."""
+    try:
+        shutil.rmtree(path)
+    except RecursionError:
+        remove_tree(path)
+    except OSError as error:
+        if error.errno in _SHORTAGES:
+            return False
+        remove_tree(path)
+    return True
+
 
 M = TypeVar("M")
 
@@ -57,17 +88,6 @@ class Wanted(Struct, frozen=True, kw_only=True):
     private_dir: Path
     treasurer: Address[TreasurerMessage]
     listener: EventStream | None = None
-
-
-class Actors(Struct, frozen=True, kw_only=True):
-    """The addresses that the host's handle needs."""
-
-    supervisor: Supervisor
-    hub: Address[messages.HubMessage]
-    tracker: Address[messages.TrackerMessage]
-    budget: Address[BudgetMessage]
-    gatekeeper: Address[session_messages.GatekeeperMessage]
-    turn_queue: Address[messages.TurnMessage]
 
 
 async def start_avatar(

@@ -10,20 +10,70 @@ from contextlib import suppress
 import trio
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.history import History
-from avatar_actors.avatar.limit_messages import Settle, TotalSpent
-from avatar_actors.avatar.messages import TurnEnding
-from avatar_actors.avatar.resume_messages import Chosen, ResumeImpossible, ResumeThis, WhatToResume
+from avatar_actors.avatar.messages import Chosen, ResumeThis, Settle, TotalSpent
 from avatar_actors.avatar.session_state import SessionRecord
 from avatar_actors.avatar.turn_runner import Links, TurnRunner
 from avatar_actors.model.errors import AgentNeedsLogin
 from avatar_actors.model.events import AvatarEvent, ErrorEvent, QueueEvent
-from avatar_actors.model.health import HealthStatus
 from avatar_actors.model.settings import AvatarSettings, WhileBusy
-from avatar_actors.model.values import Outcome
-from avatar_actors.session.messages import QuestionsOver
+from avatar_actors.model.values import HealthStatus, Message, Outcome
+from avatar_actors.session import messages as session_messages
+from avatar_actors.session.messages import QuestionsOver, ResumeImpossible, TurnEnding, WhatToResume
 from avatar_actors.wire.commands import Beginning
 from supervisors import Address, AskFailed, Inbox, Phase, Reply
+
+
+class AnswerText:
+    """The text of one answer, of which the first `limit` characters are kept."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._pieces: list[str] = []
+        self._length = 0
+        self.is_cut = False
+
+    def add(self, piece: str) -> bool:
+        """It goes on; whether this is where it is cut."""
+        self._length += len(piece)
+        excess = self._length - self._limit
+        if excess <= 0:
+            # One string per batch: the memory of a long turn is that of its text.
+            self._pieces.append(piece)
+            return False
+        self._pieces += [] if self.is_cut else [piece[: len(piece) - excess]]
+        is_first, self.is_cut = not self.is_cut, True
+        return is_first
+
+    def whole(self) -> str:
+        """What is kept of it."""
+        return "".join(self._pieces)
+
+
+class History:
+    """The last messages: at most `limit` of them (0 keeps none), and `most` characters.
+
+    The latest pair is kept in any case.
+    """
+
+    def __init__(self, limit: int, most: int) -> None:
+        self._pairs: deque[tuple[Message, Message]] = deque(maxlen=limit // 2)
+        self._most = most
+
+    def add(self, turn_id: int, prompt: str, answer: str, now: float) -> None:
+        """A turn has ended."""
+        said = Message("user", prompt, turn_id, now), Message("assistant", answer, turn_id, now)
+        self._pairs.append(said)
+        length = sum(len(message.content) for message in self.messages())
+        while length > self._most and len(self._pairs) > 1:
+            length -= sum(len(message.content) for message in self._pairs.popleft())
+
+    def messages(self) -> tuple[Message, ...]:
+        """All of it, the oldest first."""
+        return tuple(message for pair in self._pairs for message in pair)
+
+    def clear(self) -> None:
+        """Forget it."""
+        self._pairs.clear()
 
 
 async def turn_queue(
@@ -105,16 +155,16 @@ class _Queue:
         match message:
             case messages.Submit(submission):
                 await self._submit(submission)
-            case messages.SessionStarting():
+            case session_messages.SessionStarting():
                 await self._tell(self.record.starting())
-            case messages.SessionReady():
+            case session_messages.SessionReady():
                 await self._tell(self.record.opened(message))
                 self._stir()
-            case messages.SessionLost():
+            case session_messages.SessionLost():
                 await self._tell(self.record.lost(message))
-            case messages.SessionIs(session_id):
+            case session_messages.SessionIs(session_id):
                 self.record.session_id = session_id
-            case messages.LoginRefused(words, advice):
+            case session_messages.LoginRefused(words, advice):
                 self._give_up(AgentNeedsLogin(words, advice))
             case ResumeImpossible(why):
                 self.record.cannot_resume(why)
@@ -229,7 +279,7 @@ class _Queue:
             if is_busy:
                 await self._tell_waiting()
 
-    async def _session(self) -> messages.SessionReady:
+    async def _session(self) -> session_messages.SessionReady:
         await self._until(self._has_session)
         ready = self.record.ready
         assert ready is not None
@@ -265,7 +315,7 @@ class _Queue:
 
     async def _tell(self, events: Sequence[AvatarEvent]) -> None:
         if events:
-            await self._links.tracker.tell(messages.Happened(0, events))
+            await self._links.tracker.tell(session_messages.Happened(0, events))
 
     async def _tell_waiting(self) -> None:
         if len(self._waiting) != self._told_waiting:

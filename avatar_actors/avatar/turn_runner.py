@@ -1,4 +1,4 @@
-"""Runs one turn: through the gates, to the agent, to its end. A part of the turn queue."""
+"""Runs one turn: past the limits, to the agent, to its end, and again where the policy says so."""
 
 from __future__ import annotations
 
@@ -11,21 +11,76 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.limit_messages import (
+from avatar_actors.avatar.control import start_error
+from avatar_actors.avatar.messages import (
     Acquire,
     BudgetMessage,
     GiveBack,
+    HubMessage,
     LimiterMessage,
     MayRun,
 )
-from avatar_actors.avatar.messages import TurnEnding
-from avatar_actors.avatar.prompting import worded
-from avatar_actors.avatar.retrying import retry_of
 from avatar_actors.avatar.structured_output import Answer, answer_in, fitting
-from avatar_actors.model.settings import AvatarSettings
+from avatar_actors.avatar.turn import worded
+from avatar_actors.model.errors import AgentNotReady
+from avatar_actors.model.events import RetryEvent
+from avatar_actors.model.settings import AvatarSettings, Retry
 from avatar_actors.model.values import JsonObject, Outcome
 from avatar_actors.session import messages as session_messages
-from supervisors import ActorRestarting, Address, AskFailed
+from avatar_actors.session.messages import Publish, TurnEnding
+from supervisors import ActorRestarting, Address, AskFailed, StartFailed
+
+T = TypeVar("T")
+
+# Doubled so often, any pause is over the longest.
+_DOUBLINGS = 40
+
+
+def next_attempt(
+    retry: Retry, attempt: int, reason: str, asked_for: float = 0.0
+) -> RetryEvent | None:
+    """The next attempt after this one, or None: it was the last, or the pause would be too long."""
+    if attempt >= retry.max_attempts or asked_for > retry.max_delay:
+        return None
+    grown = retry.backoff_base * 2 ** min(attempt - 1, _DOUBLINGS)
+    delay = max(min(grown, retry.max_delay), asked_for)
+    return RetryEvent(attempt=attempt + 1, of=retry.max_attempts, delay=delay, reason=reason)
+
+
+def retry_of(retry: Retry, attempt: int, ending: TurnEnding) -> RetryEvent | None:
+    """The next attempt at a prompt that was refused for now; None for any other ending."""
+    if not ending.is_recoverable:
+        return None
+    return next_attempt(retry, attempt, ending.reason, ending.retry_after)
+
+
+def patience(retry: Retry, each: float) -> float:
+    """How long all attempts may take together, if each may take so long."""
+    return retry.max_attempts * each + (retry.max_attempts - 1) * retry.max_delay
+
+
+async def start_patiently(
+    start: Callable[[], Awaitable[T]], retry: Retry, hub: Address[HubMessage]
+) -> T:
+    """Start it; an agent that was not ready is tried again by the policy, each time with an event.
+
+    Only that: what is not installed, not logged in or set wrongly will be so the next time.
+    """
+    attempt = 1
+    while True:
+        try:
+            return await start()
+        except StartFailed as failed:
+            error = start_error(failed)
+            event = None
+            if isinstance(error, AgentNotReady):
+                event = next_attempt(retry, attempt, error.message)
+            if event is None:
+                raise
+        await hub.tell(Publish(0, [event]))
+        await trio.sleep(event.delay)
+        attempt += 1
+
 
 R = TypeVar("R")
 
@@ -51,7 +106,7 @@ class TurnRunner:
         settings: AvatarSettings,
         links: Links,
         queue: Address[messages.TurnMessage],
-        session: Callable[[], Awaitable[messages.SessionReady]],
+        session: Callable[[], Awaitable[session_messages.SessionReady]],
     ) -> None:
         self.submission = submission
         self.steered: tuple[messages.Submission, ...] = ()
@@ -115,7 +170,7 @@ class TurnRunner:
         ending = await self._unless_interrupted(self._pass_the_gates)
         while ending is None and self._wish is None:
             ready = await self._unless_interrupted(self._session)
-            if isinstance(ready, messages.SessionReady):
+            if isinstance(ready, session_messages.SessionReady):
                 ending = await self._talk(ready)
         return ending or self._wish or TurnEnding(outcome=Outcome.CANCELLED)
 
@@ -140,7 +195,7 @@ class TurnRunner:
             else:
                 return None
 
-    async def _talk(self, ready: messages.SessionReady) -> TurnEnding | None:
+    async def _talk(self, ready: session_messages.SessionReady) -> TurnEnding | None:
         if self._wish is not None:
             return self._wish
         # An agent with a way of its own got output_schema at its start.

@@ -1,9 +1,9 @@
 """Chaos on purpose: faults by a seed over many avatars under load, judged by an oracle."""
 
-from avatar_actors.chaos.cast import Cast, plan_of
+from avatar_actors.chaos.campaign import Cast, plan_of
+from avatar_actors.chaos.counters import Progress
 from avatar_actors.chaos.faults.kinds import KINDS, FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, digest
-from avatar_actors.chaos.progress import Progress
 from avatar_actors.chaos.report.page import html_page
 from avatar_actors.chaos.report.report import (
     ChaosOptions,

@@ -1,19 +1,99 @@
-"""The faults, slice by slice, each at its time; and the survey after the slice of a kind."""
+"""Which faults are planned for which agents, and each at its time, slice by slice."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import IO
 
 import msgspec
 import trio
+from msgspec import Struct
 
+from avatar_actors import AvatarOptions, Provider, SettingsError
 from avatar_actors.chaos.faults.injector import inject
-from avatar_actors.chaos.faults.kinds import FaultKind
-from avatar_actors.chaos.faults.schedule import PlannedFault, Slice
-from avatar_actors.chaos.fire_clock import FireClock
+from avatar_actors.chaos.faults.kinds import FaultKind, Needs, possible
+from avatar_actors.chaos.faults.schedule import PlannedFault, ScheduleWish, Slice, schedule
 from avatar_actors.chaos.oracle.leak_check import Alone, Survey
+from avatar_actors.chaos.report.report import ChaosOptions
+from avatar_actors.chaos.report.samples import Effort, effort
 from avatar_actors.chaos.slot import Stage
+from avatar_actors.providers.registry import provider_named
+
+SCRIPTED = "embedded"
+
+
+class Cast(Struct, frozen=True, kw_only=True):
+    """Who is tried: a provider and the options for each of its avatars."""
+
+    provider: str | Provider = SCRIPTED
+    options: AvatarOptions = {}
+
+    @property
+    def kind(self) -> Provider:
+        """The provider itself."""
+        named = self.provider
+        return provider_named(named) if isinstance(named, str) else named
+
+    @property
+    def needs(self) -> Needs:
+        """What it can play."""
+        return Needs.SCRIPT if self.kind.name == SCRIPTED else Needs.NOTHING
+
+
+def plan_of(options: ChaosOptions, cast: Cast) -> tuple[PlannedFault, ...]:
+    """The schedule of these options for this provider; a SettingsError if it can suffer none."""
+    kinds = possible(options.kinds, cast.needs)
+    if not kinds:
+        names = ", ".join(kind.value for kind in options.kinds)
+        raise SettingsError(f"{cast.kind.name} plays no scripts, without which there is no {names}")
+    wish = ScheduleWish(
+        seed=options.seed,
+        seconds=options.seconds,
+        every=options.every,
+        avatars=options.avatars,
+        kinds=kinds,
+        order=options.order,
+    )
+    return schedule(wish)
+
+
+def left_out(options: ChaosOptions, cast: Cast) -> tuple[FaultKind, ...]:
+    """The kinds that were wished, or all, without those that it can play."""
+    can = possible(options.kinds, cast.needs)
+    return tuple(kind for kind in options.kinds or FaultKind if kind not in can)
+
+
+class FireClock:
+    """`began`: where 0 is, on the system's monotonic clock; it moves on with every rest."""
+
+    def __init__(self) -> None:
+        self.began = time.monotonic()
+        self._effort = effort()
+
+    @property
+    def now(self) -> float:
+        """Seconds since the faults began, without rests."""
+        return time.monotonic() - self.began
+
+    @property
+    def effort(self) -> Effort:
+        """What the host did in these seconds."""
+        return effort() - self._effort
+
+    async def until(self, seconds: float) -> None:
+        """Until it shows this, if it does not yet."""
+        await trio.sleep(max(0.0, seconds - self.now))
+
+    @contextmanager
+    def standing_still(self) -> Generator[None]:
+        """What happens inside takes no time, and no effort."""
+        now, done = self.now, self.effort
+        try:
+            yield
+        finally:
+            self.began, self._effort = time.monotonic() - now, effort() - done
 
 
 class Campaign:

@@ -1,4 +1,4 @@
-"""What a run counts as it goes: fixed in size, however long it takes."""
+"""What a run counts as it goes, fixed in size, and how far it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from avatar_actors import Outcome
 from avatar_actors.chaos.questions import Question
-from avatar_actors.chaos.report.histogram import Histogram
+from avatar_actors.chaos.report.statistics import Histogram
 
 _EXAMPLES = 20
 
@@ -65,3 +65,19 @@ class Tally(Struct):
         self.disturbed += 1
         if len(self.disturbances) < _EXAMPLES:
             self.disturbances.append(words)
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """How far a run is. `kind`: that of the present slice, where each has its own."""
+
+    phase: str
+    kind: str = ""
+    seconds: float = 0.0
+    total: float = 0.0
+    faults: int = 0
+    planned: int = 0
+    missed: int = 0
+    restarts: int = 0
+    breaches: int = 0
+    prompts: Prompts = field(default_factory=Prompts)
+    last: str = ""

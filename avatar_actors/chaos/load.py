@@ -1,4 +1,4 @@
-"""The load on one place: a question after the other, each to its outcome."""
+"""The load on one slot: one prompt after the other, each to its outcome."""
 
 from __future__ import annotations
 

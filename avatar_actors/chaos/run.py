@@ -21,9 +21,8 @@ from avatar_actors import (
     __version__,
     open_runtime,
 )
-from avatar_actors.chaos.campaign import Campaign
-from avatar_actors.chaos.cast import Cast, left_out, plan_of
-from avatar_actors.chaos.counters import Prompts, Tally
+from avatar_actors.chaos.campaign import Campaign, Cast, left_out, plan_of
+from avatar_actors.chaos.counters import Progress, Prompts, Tally
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import Needs
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, slices
@@ -37,7 +36,6 @@ from avatar_actors.chaos.oracle.leftovers import (
     settled,
 )
 from avatar_actors.chaos.oracle.process_view import Wardens
-from avatar_actors.chaos.progress import Progress
 from avatar_actors.chaos.report.report import ChaosOptions, ChaosReport
 from avatar_actors.chaos.report.samples import Effort, Sampler
 from avatar_actors.chaos.report.verdict import Evidence, judged

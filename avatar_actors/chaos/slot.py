@@ -1,4 +1,4 @@
-"""One place on the stage: the avatar that plays there, and who takes its place when it ended."""
+"""One slot of a run: the avatar in it, and the next one when it has ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays the avatar: the provider and settings that come of options, configuration and PATH."""
+"""Which provider and settings come of options, configuration and PATH."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import click
 
 from avatar_actors import AvatarError
 from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_of, nobody_reads
-from avatar_actors.cli.terminal.printing import say_aside
+from avatar_actors.cli.terminal.output import say_aside
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -1,11 +1,17 @@
-"""`avatar completion`: what makes a shell complete the command line, by click's own machinery."""
+"""`avatar completion`, and what a shell completes: providers and the ids of sessions."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import get_completion_class
 
 from avatar_actors.cli.exit_codes import Failure
+from avatar_actors.cli.terminal.text import plain
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 @click.command()
@@ -23,3 +29,41 @@ def completion(shell: str) -> None:
     if kind is None:
         raise Failure(f"click {click.__version__} completes no {shell}")
     click.echo(kind(root, {}, "avatar", "_AVATAR_COMPLETE").source())
+
+
+def complete_provider(
+    context: click.Context, _: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The names of the providers, the configuration's own included."""
+    from avatar_actors import AvatarConfig, AvatarError  # noqa: PLC0415 - only a shell that asks pays
+
+    try:
+        names = AvatarConfig.load(context.params.get("config")).sections
+    except AvatarError:
+        return []
+    return [_item(name) for name in names if name.startswith(incomplete)]
+
+
+def complete_session(
+    context: click.Context, _: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The ids of the directory's sessions, with their titles."""
+    from avatar_actors import AvatarError  # noqa: PLC0415 - the same
+    from avatar_actors.cli.session_search import SessionFinder  # noqa: PLC0415 - the same
+
+    given = context.params
+    try:
+        finder = SessionFinder.of(
+            given.get("provider") or "", given.get("config"), given.get("cwd")
+        )
+        kept = finder.here()
+    except AvatarError:
+        return []
+    found = [(each.session.session_id, plain(each.session.title)) for each in kept.sessions]
+    return [_item(name, title) for name, title in found if name.startswith(incomplete)]
+
+
+def _item(value: str, about: str | None = None) -> CompletionItem:
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - the same
+
+    return CompletionItem(value, help=about)

@@ -11,7 +11,7 @@ import msgspec
 
 from avatar_actors import AvatarConfig, config_schema
 from avatar_actors.cli.options import CONFIG, JSON, Wanted, with_options
-from avatar_actors.cli.terminal.printing import say, say_json
+from avatar_actors.cli.terminal.output import say, say_json
 
 JsonObject: TypeAlias = dict[str, Any]
 

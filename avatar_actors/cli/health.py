@@ -22,8 +22,7 @@ from avatar_actors.cli.agent_choice import Casting, cast
 from avatar_actors.cli.agent_status import Seen, inspect, seen
 from avatar_actors.cli.exit_codes import ExitCode
 from avatar_actors.cli.options import CONFIG, CWD, JSON, MODEL, PROVIDER, Wanted, with_options
-from avatar_actors.cli.terminal.output import Table
-from avatar_actors.cli.terminal.printing import say, say_heading, say_json, say_note, say_table
+from avatar_actors.cli.terminal.output import Table, say, say_heading, say_json, say_note, say_table
 
 COLUMNS: Final = ("provider", "found", "version", "supported", "signed in")
 

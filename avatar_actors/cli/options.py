@@ -12,7 +12,7 @@ import click
 from msgspec import Struct
 
 from avatar_actors import PermissionMode
-from avatar_actors.cli.completers import complete_provider, complete_session
+from avatar_actors.cli.completion import complete_provider, complete_session
 
 R = TypeVar("R")
 Option: TypeAlias = Callable[[Callable[..., R]], Callable[..., R]]

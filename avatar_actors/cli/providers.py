@@ -11,8 +11,7 @@ from avatar_actors import AvatarConfig
 from avatar_actors.cli.agent_choice import Casting, cast
 from avatar_actors.cli.agent_status import Seen, glance, seen
 from avatar_actors.cli.options import CONFIG, JSON, Wanted, with_options
-from avatar_actors.cli.terminal.output import Table
-from avatar_actors.cli.terminal.printing import say, say_json, say_note, say_table
+from avatar_actors.cli.terminal.output import Table, say, say_json, say_note, say_table
 
 COLUMNS: Final = ("name", "what it is", "program", "state")
 

@@ -11,12 +11,18 @@ import msgspec
 
 from avatar_actors import StoredMessage, read_session
 from avatar_actors.cli.commands import command_named
-from avatar_actors.cli.completers import complete_session
+from avatar_actors.cli.completion import complete_session
 from avatar_actors.cli.options import CONFIG, CWD, JSON, PROVIDER, TALK, Wanted, with_options
 from avatar_actors.cli.session_search import Kept, SessionFinder, short_ids
 from avatar_actors.cli.terminal.formatting import ago, clock, moment_of
-from avatar_actors.cli.terminal.output import Table
-from avatar_actors.cli.terminal.printing import say, say_aside, say_heading, say_json, say_table
+from avatar_actors.cli.terminal.output import (
+    Table,
+    say,
+    say_aside,
+    say_heading,
+    say_json,
+    say_table,
+)
 
 
 @click.group()

@@ -10,7 +10,7 @@ import click
 
 from avatar_actors import __version__
 from avatar_actors.cli.options import JSON, Wanted, with_options
-from avatar_actors.cli.terminal.printing import say, say_json
+from avatar_actors.cli.terminal.output import say, say_json
 
 PARTS: Final = (
     "trio", "trio-asyncio", "agent-client-protocol", "msgspec", "click", "rich", "prompt-toolkit",

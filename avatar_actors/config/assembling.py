@@ -11,14 +11,16 @@ import msgspec
 
 from avatar_actors.config.keys import Effect
 from avatar_actors.model.errors import ConfigError, SettingsError
-from avatar_actors.model.host_settings import LogSettings, MetricsSettings, RuntimeOptions
 from avatar_actors.model.settings import (
     AvatarOptions,
     AvatarSettings,
     Budget,
+    LogSettings,
+    MetricsSettings,
     RateLimit,
     Restarts,
     Retry,
+    RuntimeOptions,
     Timeouts,
 )
 from avatar_actors.model.tool_policy import ToolPolicy

@@ -1,15 +1,79 @@
-"""The keys that every avatar has: those of `engine`, and what each provider's section adds."""
+"""The keys that every avatar has, its MCP servers, and what each provider's section adds."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from avatar_actors.config.keys import Gone, Key, Meaning, Meanings, Section
-from avatar_actors.config.kinds import Checked, File, Flag, Number, Program, Text, Whole
-from avatar_actors.config.kinds_of_many import Free, Pairs, Texts
-from avatar_actors.config.mcp_keys import Servers
-from avatar_actors.model.identifiers import NAME, SESSION_ID, is_name, is_session_id
+import msgspec
+from msgspec import Struct
+
+from avatar_actors.config.keys import Effect, Gone, Key, Meaning, Meanings, Named, Section
+from avatar_actors.config.kinds import (
+    Checked,
+    Environ,
+    File,
+    Filled,
+    Flag,
+    Free,
+    Number,
+    OneOf,
+    Pairs,
+    Program,
+    Text,
+    Texts,
+    Whole,
+)
+from avatar_actors.config.nodes import Node, Spot
+from avatar_actors.model.command_line import NAME, SESSION_ID, is_name, is_session_id
 from avatar_actors.model.settings import PermissionMode, WhileBusy
+from avatar_actors.model.values import JsonObject, McpServer
+
+_KEYS: Final = Section((
+    Key("command", Program(), "command", "The program that is the server."),
+    Key("args", Texts(Filled()), "args", "Its arguments."),
+    Key("env", Pairs(), "env", "Variables for it; the place for its secrets."),
+    Key("url", Filled(), "url", "A server that runs elsewhere, instead of a command."),
+    Key("transport", OneOf(("http", "sse")), "transport", "How the URL is spoken to: `http`."),
+    Key("headers", Pairs(), "headers", "Sent with each request to the URL."),
+))  # fmt: skip
+_OF_COMMAND: Final = frozenset({"args", "env"})
+_OF_URL: Final = frozenset({"transport", "headers"})
+
+
+class Servers(Struct, frozen=True):
+    """MCP servers by their names."""
+
+    named: Named = Named(_KEYS)
+
+    @property
+    def words(self) -> str:
+        """Sections by name."""
+        return self.named.words
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> tuple[McpServer, ...]:
+        """The servers, each with a command or a URL."""
+        parts = self.named.parts(node, at)
+        return tuple(
+            _server(name, spot, self.named.each.effects(one, spot, environ))
+            for name, (one, spot) in parts.items()
+        )
+
+    def schema(self) -> JsonObject:
+        """An object of servers."""
+        return self.named.schema()
+
+
+def _server(name: str, at: Spot, effects: list[Effect]) -> McpServer:
+    fields = {effect.target: effect.value for effect in effects}
+    if bool(fields.get("command")) == bool(fields.get("url")):
+        at.refuse("an MCP server has a command or a url, one of them")
+    by, wrong = ("command", _OF_URL) if "command" in fields else ("url", _OF_COMMAND)
+    for effect in effects:
+        if effect.target in wrong:
+            effect.at.refuse(f"an MCP server with a {by} has none; take it out")
+    transport = {"transport": "http"} if by == "url" else {}
+    return msgspec.convert({"name": name, **transport, **fields}, McpServer)
+
 
 SECONDS: Final = Number(least=0.001, unit="seconds")
 PAUSE: Final = Number(unit="seconds")

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from avatar_actors.config.configuration_schema import config_schema
 from avatar_actors.config.environment import overlaid
 from avatar_actors.config.kinds import nearest
 from avatar_actors.config.loading import translated
 from avatar_actors.config.nodes import Block, Node, Scalar, Source, Spot, Trust, shown
+from avatar_actors.config.schema import config_schema
 from avatar_actors.config.search import read_text, search, users_own
 from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.host_settings import RuntimeOptions
-from avatar_actors.model.settings import AvatarOptions, absolute_path
+from avatar_actors.model.settings import AvatarOptions, RuntimeOptions, absolute_path
 from avatar_actors.model.values import JsonObject
 from avatar_actors.providers.provider import Provider
 

@@ -7,11 +7,9 @@ from typing import Final, TypeAlias
 
 from msgspec import structs
 
-from avatar_actors.config.filling import Environ
+from avatar_actors.config.avatar_sections import Servers
 from avatar_actors.config.keys import AnyKind, Named, Section
-from avatar_actors.config.kinds import Checked, File, Filled, Program, Text
-from avatar_actors.config.kinds_of_many import Pairs
-from avatar_actors.config.mcp_keys import Servers
+from avatar_actors.config.kinds import Checked, Environ, File, Filled, Pairs, Program, Text
 from avatar_actors.config.nodes import Block, Node, Scalar, Source, Spot
 from avatar_actors.config.schema import ROOT
 from avatar_actors.model.settings import absolute_path

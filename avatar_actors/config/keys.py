@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.config.filling import Environ
-from avatar_actors.config.kinds import Flag, Kind, OneOf, nearest
+from avatar_actors.config.kinds import Environ, Flag, Kind, OneOf, nearest
 from avatar_actors.config.nodes import Block, Node, Scalar, Spot, shown
 from avatar_actors.model.values import JsonObject
 

@@ -1,21 +1,52 @@
-"""The kinds of single values: how each is read from a node, and told as JSON Schema.
-
-A kind reads a node into a plain value, or refuses it with what is allowed instead.
-"""
+"""The kinds of values: how each is read from a node, and told as JSON Schema."""
 
 from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Callable, Iterable
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Final, NoReturn, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.config.filling import Environ, absolute, filled
-from avatar_actors.config.nodes import Node, Plain, Scalar, Spot, shown
+from avatar_actors.config.nodes import Block, Items, Node, Plain, Scalar, Spot, shown
 from avatar_actors.model.values import JsonObject
+
+Environ: TypeAlias = Mapping[str, str]
+
+_VARIABLE: Final = re.compile(r"\$\$|\$\{(?P<name>[^}:]*)(?P<rest>:-(?P<default>[^}]*)|[^}]*)\}")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def filled(text: str, at: Spot, environ: Environ) -> str:
+    """The text with `${NAME}` and `${NAME:-default}` replaced; `$$` is a dollar."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[0] == "$$":
+            return "$"
+        name, default = found["name"], found["default"]
+        if not _NAME.fullmatch(name) or (found["rest"] and default is None):
+            at.refuse("a variable is written ${NAME} or ${NAME:-default}; $$ is a dollar sign")
+        if name in environ and (environ[name] or default is None):
+            return environ[name]
+        if default is None:
+            at.refuse(f"the variable {name} is not set; set it, or write ${{{name}:-default}}")
+        return default
+
+    return _VARIABLE.sub(value, text)
+
+
+def absolute(text: str, at: Spot, environ: Environ) -> Path:
+    """The path; a relative one begins in the folder of what named it, `~` in the user's home."""
+    if text == "~" or text.startswith("~/"):
+        home = environ.get("HOME")
+        if not home:
+            at.refuse("~ has no meaning here, since the variable HOME is not set")
+        text = home + text[1:]
+    return Path(os.path.normpath(at.source.folder / text))
 
 
 class Kind(Protocol):
@@ -226,3 +257,74 @@ def _range(least: float, most: float) -> str:
 def _limits(least: float, most: float) -> JsonObject:
     limits: JsonObject = {"minimum": least}
     return limits if math.isinf(most) else {**limits, "maximum": most}
+
+
+class Texts(Struct, frozen=True):
+    """A list of texts, each of this kind."""
+
+    each: Text | Filled = Text()
+
+    @property
+    def words(self) -> str:
+        """A list."""
+        return "a list of texts"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> tuple[str, ...]:
+        """The texts."""
+        if not isinstance(node, Items):
+            refuse_kind(self, node, at)
+        return tuple(self.each.read(item, at.item(item), environ) for item in node.nodes)
+
+    def schema(self) -> JsonObject:
+        """An array."""
+        return {"type": "array", "items": self.each.schema()}
+
+
+class Pairs(Struct, frozen=True):
+    """Names and texts, as of variables or headers. They may be secrets: no error shows them."""
+
+    words: str = "a section of names and texts"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> dict[str, str]:
+        """The pairs, their variables filled in."""
+        if not isinstance(node, Block):
+            at.refuse(f"must be {self.words}")
+        return {
+            name: Filled().read(each, at.below(name, each), environ)
+            for name, each in node.nodes.items()
+        }
+
+    def schema(self) -> JsonObject:
+        """An object of strings."""
+        return {"type": "object", "additionalProperties": Filled().schema()}
+
+
+class Free(Struct, frozen=True):
+    """An object that is somebody else's to understand, or nothing."""
+
+    words: str = "a section"
+
+    def read(self, node: Node, at: Spot, environ: Environ) -> JsonObject | None:
+        """It as JSON."""
+        if isinstance(node, Scalar) and node.value() is None:
+            return None
+        if not isinstance(node, Block):
+            refuse_kind(self, node, at)
+        return {name: _json(each, at) for name, each in node.nodes.items()}
+
+    def schema(self) -> JsonObject:
+        """An object."""
+        return {"type": ["object", "null"]}
+
+
+def _json(node: Node, at: Spot) -> object:
+    match node:
+        case Block():
+            return {name: _json(each, at) for name, each in node.nodes.items()}
+        case Items():
+            return [_json(each, at) for each in node.nodes]
+        case Scalar():
+            value = node.value()
+            if isinstance(value, float) and not math.isfinite(value):
+                at.item(node).refuse("holds a number that is not finite")
+            return value

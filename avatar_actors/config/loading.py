@@ -1,25 +1,58 @@
-"""From the nodes of a configuration to the settings of every provider, and of the runtime."""
+"""From the nodes of a configuration to the settings of every provider, custom ones included."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from avatar_actors.config.assembling import avatar_options, check_plan, runtime_options
-from avatar_actors.config.filling import Environ
 from avatar_actors.config.keys import Effect, effects_of
-from avatar_actors.config.kinds import nearest
+from avatar_actors.config.kinds import Environ, nearest
 from avatar_actors.config.nodes import Block, Spot
-from avatar_actors.config.own_agents import own_agent
 from avatar_actors.config.provider_sections import OWN
 from avatar_actors.config.schema import HOST_SECTIONS, ROOT
-from avatar_actors.config.trust import refuse_powers
+from avatar_actors.config.search import refuse_powers
 from avatar_actors.model.errors import ConfigError, SettingsError
-from avatar_actors.model.host_settings import RuntimeOptions
-from avatar_actors.model.settings import AvatarOptions
+from avatar_actors.model.settings import AvatarOptions, RuntimeOptions
+from avatar_actors.providers.acp import acp_provider
 from avatar_actors.providers.provider import Provider
-from avatar_actors.providers.registry import provider_named, provider_names
+from avatar_actors.providers.registry import BUILT_IN, provider_named, provider_names
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class _Own(Struct, frozen=True):
+    command: str = ""
+    args: tuple[str, ...] = ()
+    install: str = ""
+    passes: tuple[str, ...] = ()
+
+
+def own_agent(name: str, effects: list[Effect], at: Spot, known: list[str]) -> Provider | None:
+    """The provider that the entry describes; None if another package has one of this name."""
+    if name in BUILT_IN:
+        at.refuse(f"{name} is known already and has a section of its own: {name}")
+    if not _NAME.fullmatch(name):
+        at.refuse("a provider's name is of letters, digits, dashes and underscores")
+    fields = {each.target: each.value for each in effects}
+    own = msgspec.convert(
+        {target.removeprefix("own."): v for target, v in fields.items() if target[:4] == "own."},
+        _Own,
+    )
+    if bool(own.command) and bool(fields.get("url")):
+        at.refuse("an agent has a command or a url, one of them")
+    if own.command or fields.get("url"):
+        command = (own.command, *own.args) if own.command else ()
+        return acp_provider(name, command, passes=own.passes, install=own.install)
+    if name not in known:
+        at.refuse(
+            f"an agent of your own needs a command or a url; installed are {', '.join(known)}"
+        )
+    return None
 
 
 class Loaded(Struct, frozen=True):

@@ -6,10 +6,19 @@ from typing import Final
 
 from avatar_actors.config.avatar_sections import AGENT, COMMAND, COST, COST_CONTROL, DOLLARS, MONEY
 from avatar_actors.config.keys import AnyKind, Gone, Key, Meaning, Meanings, Named, Section, Switch
-from avatar_actors.config.kinds import Filled, Flag, Number, OneOf, Program, Text, Whole
-from avatar_actors.config.kinds_of_many import Pairs, Texts
+from avatar_actors.config.kinds import (
+    Filled,
+    Flag,
+    Number,
+    OneOf,
+    Pairs,
+    Program,
+    Text,
+    Texts,
+    Whole,
+)
 from avatar_actors.model.settings import PermissionMode
-from avatar_actors.providers import codex, codex_config, embedded
+from avatar_actors.providers import codex, embedded
 
 
 def _option(name: str, kind: AnyKind, about: str) -> Key:
@@ -96,7 +105,7 @@ GEMINI: Final = Section((
 ))  # fmt: skip
 
 _CODEX_POLICIES: Final = {
-    each: Meaning({"options.approval_mode": each}) for each in codex_config.APPROVAL_MODES
+    each: Meaning({"options.approval_mode": each}) for each in codex.APPROVAL_MODES
 }
 CODEX: Final = Section((
     *AGENT, *COMMAND, _COSTS,
@@ -105,7 +114,7 @@ CODEX: Final = Section((
     Key("auth_method", OneOf(codex.AUTH_METHODS), "options.auth", _LOGIN),
     Key("approval_mode", Meanings({"auto": _UNRESTRICTED, **_CODEX_POLICIES}), "",
         "`auto`: nobody is asked, but the tool policy holds; else Codex's own policy."),
-    _option("sandbox_mode", OneOf(codex_config.SANDBOX_MODES), "What its commands may do."),
+    _option("sandbox_mode", OneOf(codex.SANDBOX_MODES), "What its commands may do."),
     _option("project_docs", Flag(), "Whether the project's AGENTS.md counts."),
 ))  # fmt: skip
 

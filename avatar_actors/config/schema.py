@@ -1,4 +1,4 @@
-"""The whole table: every key that a configuration can have."""
+"""The whole table of keys, and the JSON Schema of it for editors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from avatar_actors.config import provider_sections
 from avatar_actors.config.avatar_sections import DOLLARS, RATE_LIMIT, SHARE, SHARED
 from avatar_actors.config.keys import Key, Meaning, Meanings, Section
 from avatar_actors.config.kinds import Checked, File, Flag, OneOf, Text, Whole
-from avatar_actors.model.host_settings import MetricsKind, wrong_with_format
+from avatar_actors.model.settings import MetricsKind, wrong_with_format
+from avatar_actors.model.values import JsonObject
 
 LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
@@ -59,3 +60,12 @@ ROOT: Final = Section((
     Key("metrics", _METRICS, "metrics.enabled", "How metrics are offered."),
 ))  # fmt: skip
 HOST_SECTIONS: Final = ("budget", "runtime", "logging", "metrics")
+
+
+def config_schema() -> JsonObject:
+    """A JSON Schema (2020-12) of the configuration file."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Configuration of avatar-actors",
+        **ROOT.schema(),
+    }

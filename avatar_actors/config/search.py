@@ -1,18 +1,19 @@
-"""Where a configuration is looked for, and how its text is read: from a safe file, in limits."""
+"""Where a configuration is looked for, how its text is read, and what a stranger's file may say."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from avatar_actors.config.keys import Effect
 from avatar_actors.config.nodes import Source, Spot, Trust
 from avatar_actors.model.errors import ConfigError
-from avatar_actors.model.settings import absolute_path
+from avatar_actors.model.settings import PermissionMode, absolute_path
 
 LARGEST: Final = 1024 * 1024
 LOCAL_FILE: Final = ".avatar.yaml"
@@ -105,3 +106,39 @@ def _decoded(data: bytes, source: Source) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         Spot(source, line).refuse(f"this is no text in UTF-8: byte {data[error.start]:#04x}")
+
+
+# Everything else needs a file that was named: a new key is refused until it is judged and put here.
+FOUND_MAY_SET: Final = {
+    "budget.cost_usd": "A limit of money: it only ends the spending sooner.",
+    "budget.tokens": "A limit of tokens: it only ends the spending sooner.",
+    "budget.turns": "A limit of prompts: it only ends the spending sooner.",
+    "budget.warn_at": "It moves a warning, and the limit stays.",
+    "max_avatars": "A limit: it only refuses further avatars.",
+    "max_history": "It bounds what our own memory keeps of what was said.",
+    "permissions": "Only `safe`, which allows less than any other mode.",
+    "rate_limit.enabled": "It switches the file's own limit; one of the user's counts before it.",
+    "rate_limit.per_minute": "A limit: prompts wait, and none is sent that would not be.",
+    "rate_limit.burst": "A part of the same limit.",
+    "timeouts.turn": "A limit: a turn is only ended sooner.",
+    "timeouts.permission": "A question that nobody answers is denied, never allowed.",
+    "timeouts.stall_warning": "It moves a warning about silence.",
+    "timeouts.stall_alarm": "It moves an alarm about silence, which ends nothing.",
+    "while_busy": "It orders the host's own prompts; none is added.",
+}
+
+
+def refuse_powers(effects: Iterable[Effect]) -> None:
+    """Raise ConfigError for what a file that was only found may not say."""
+    for effect in effects:
+        source = effect.at.source
+        if source.trust is Trust.FOUND and not _is_harmless(effect):
+            effect.at.refuse(
+                "a file that merely lies in the current directory may not decide this; "
+                f"if it is yours, name it: -c {source.name} or AVATAR_CONFIG={source.name}"
+            )
+
+
+def _is_harmless(effect: Effect) -> bool:
+    is_strict = effect.target != "permissions" or effect.value is PermissionMode.SAFE
+    return is_strict and effect.target in FOUND_MAY_SET

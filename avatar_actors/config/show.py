@@ -9,9 +9,15 @@ from typing import Final
 import msgspec
 
 from avatar_actors.config.environment import OF_ALL, OF_PROVIDER, PREFIX
-from avatar_actors.config.filling import Environ
-from avatar_actors.model.redaction import MARK, Redactor
-from avatar_actors.model.secret_values import is_secret_name, of_environment, of_headers, of_url
+from avatar_actors.config.kinds import Environ
+from avatar_actors.model.redaction import (
+    MARK,
+    Redactor,
+    is_secret_name,
+    of_environment,
+    of_headers,
+    of_url,
+)
 from avatar_actors.wire.json_values import is_array, is_object
 
 # Of these the names are shown and no value.

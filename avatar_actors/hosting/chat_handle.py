@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
-from avatar_actors.hosting.executors import Dispatcher
-from avatar_actors.hosting.host_errors import report
+from avatar_actors.hosting.executors import WORKERS, Dispatcher, report
 from avatar_actors.hosting.portal import Errand, ErrandCancelled
-from avatar_actors.hosting.workers import WORKERS
-from avatar_actors.model.response import BridgeResponse
+from avatar_actors.model.events import BridgeResponse
 from avatar_actors.model.values import Outcome
 
 Callback: TypeAlias = Callable[[BridgeResponse], object]

@@ -7,28 +7,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, Unpack
 
-from avatar_actors.avatar.cancelling import Escalation
+from avatar_actors.avatar.control import Escalation
 from avatar_actors.avatar.handle import Avatar
-from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.chat_handle import Callback, ChatHandle
-from avatar_actors.hosting.engine_avatar import Tenancy
-from avatar_actors.hosting.executors import Dispatcher
+from avatar_actors.hosting.engine_avatar import Reception, Tenancy, all_of, texts
+from avatar_actors.hosting.executors import Dispatcher, hear_all
 from avatar_actors.hosting.handlers import EventEmitter, running_loop
 from avatar_actors.hosting.options import AnswerDetails, EngineOptions, configured, order_of
-from avatar_actors.hosting.reception import Reception
-from avatar_actors.hosting.room import all_of, texts
+from avatar_actors.hosting.portal import Bell
 from avatar_actors.hosting.runtime_thread import RuntimeThread
 from avatar_actors.hosting.streams import HostStream
-from avatar_actors.hosting.workers import hear_all
 from avatar_actors.model.errors import AvatarDown
-from avatar_actors.model.events import AvatarEvent
-from avatar_actors.model.health import HealthStatus
-from avatar_actors.model.host_settings import ProviderType
-from avatar_actors.model.response import BridgeResponse
-from avatar_actors.model.settings import PromptOptions, SharedOptions
+from avatar_actors.model.events import AvatarEvent, BridgeResponse
+from avatar_actors.model.settings import PromptOptions, ProviderType, SharedOptions
 from avatar_actors.model.values import (
     BridgeState,
     CancelResult,
+    HealthStatus,
     Message,
     Permit,
     ProviderCapabilities,

@@ -1,20 +1,121 @@
-"""How one handler gets its events: in order, one at a time, at its own pace, where it belongs."""
+"""How and where a handler gets its events: in threads, by a dispatcher, on an asyncio loop."""
 
 from __future__ import annotations
 
 import contextvars
 import inspect
+import itertools
 import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import trio
 
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.hosting.bell import Bell
-from avatar_actors.hosting.host_errors import is_end_of_task, report
-from avatar_actors.hosting.workers import WORKERS
+from avatar_actors.hosting.forking import after_fork
+from avatar_actors.hosting.portal import Bell
 from avatar_actors.model.events import AvatarEvent
+from supervisors import Address, ChildSpec, Inbox, SafeLogger, open_supervisor
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+# Seconds after which an idle thread ends.
+_IDLE = 5.0
+
+
+class Workers:
+    """Runs every job at once: a slow one never holds up another."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, in the child of a fork: threads and jobs are the parent's."""
+        self._changed = threading.Condition()
+        self._jobs: deque[Callable[[], object]] = deque()
+        self._idle = 0
+        self._numbers = itertools.count(1)
+
+    def submit(self, job: Callable[[], object]) -> None:
+        """Run this soon, in some thread; it must not raise."""
+        with self._changed:
+            self._jobs.append(job)
+            if self._idle >= len(self._jobs):
+                self._changed.notify()
+                return
+        name = f"avatar-handler-{next(self._numbers)}"
+        threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            job()
+
+    def _next(self) -> Callable[[], object] | None:
+        with self._changed:
+            self._idle += 1
+            try:
+                self._changed.wait_for(lambda: self._jobs, _IDLE)
+                return self._jobs.popleft() if self._jobs else None
+            finally:
+                self._idle -= 1
+
+
+WORKERS = Workers()
+after_fork(WORKERS.forget)
+
+
+async def hear_all(bells: Sequence[Bell], timeout: float) -> bool:  # noqa: ASYNC109 - any loop
+    """Wait for all of them, in a task of asyncio or trio; False if one did not ring in time."""
+    if all(bell.is_rung for bell in bells):
+        return True
+    end, heard = time.monotonic() + timeout, Bell()
+
+    def wait() -> None:
+        for bell in bells:
+            bell.hear_sync(max(0.0, end - time.monotonic()))
+        heard.ring()
+
+    WORKERS.submit(wait)
+    await heard.hear()
+    return all(bell.is_rung for bell in bells)
+
+
+log = SafeLogger("avatar_actors.handlers")
+
+
+def report(error: BaseException, what: str) -> None:
+    """Log it, whatever it is: no thread or loop of ours ends with it.
+
+    Only in the main thread KeyboardInterrupt and SystemExit are raised again: Ctrl-C and
+    `stop_on_signals` raise them there, in whatever is running.
+    """
+    if isinstance(error, (KeyboardInterrupt, SystemExit)) and _is_main_thread():
+        raise error
+    log.error("%s", what, exc_info=error)
+
+
+def is_end_of_task(error: BaseException) -> bool:
+    """Whether the asyncio task itself was cancelled or closed, not what its handler awaited."""
+    import asyncio  # noqa: PLC0415 - who is here has it already
+
+    if isinstance(error, GeneratorExit):
+        # One that `close` throws in ends the handler first, and is then raised in the caller.
+        return error.__traceback__ is None or error.__traceback__.tb_next is None
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
 
 Dispatcher: TypeAlias = Callable[[Callable[[], None]], object]
 """Calls what it is given soon, in the host's own thread: `loop.call_soon_threadsafe`, or the GUI's
@@ -206,3 +307,113 @@ class ByDispatcher:
     def _slice(self, delivery: Delivery) -> None:
         self._thread = threading.get_ident()
         delivery.hand_out(time.monotonic() + _SLICE)
+
+
+class OnLoop:
+    """The host's own asyncio loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._thread: int | None = None
+
+    def run(self, delivery: Delivery) -> None:
+        """As a task there."""
+        try:
+            self._loop.call_soon_threadsafe(self._begin, delivery)
+        except RuntimeError:  # the loop is closed, and with it the host's program
+            log.warning("the handlers' asyncio loop is closed; they are called no more")
+            delivery.close()
+            delivery.take()
+
+    def is_held_up(self) -> bool:
+        """In the loop's thread itself."""
+        return threading.get_ident() == self._thread
+
+    def _begin(self, delivery: Delivery) -> None:
+        import asyncio  # noqa: PLC0415 - who is here has it already
+
+        self._thread = threading.get_ident()
+        handing_out = delivery.hand_out_async(partial(asyncio.sleep, 0))
+        task = self._loop.create_task(handing_out)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class HandlerLoop:
+    """An asyncio loop inside trio (trio-asyncio), in a thread of its own, for hosts that have none.
+
+    Its own thread, because a coroutine may block; a supervised loop, because it may crash.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self.down = Bell()
+        self._up = Bell()
+        self._stopping = trio.Event()
+        self._token: trio.lowlevel.TrioToken | None = None
+        self._loop: Address[Delivery] | None = None
+
+    def run(self, delivery: Delivery) -> None:
+        """As a task there; the first one starts the thread."""
+        with self._lock:
+            if self._thread is None:
+                run = threading.Thread(target=self._run, name="avatar-handler-loop", daemon=True)
+                self._thread = run
+                run.start()
+        self._up.when_rung(partial(self._post, delivery))
+
+    def is_held_up(self) -> bool:
+        """In its own thread, which only a handler has."""
+        return threading.current_thread() is self._thread
+
+    def stop(self) -> None:
+        """End the loop; what it still runs is cancelled. `down` rings at its end."""
+        if self._thread is not None:
+            self._up.when_rung(partial(self._soon, self._stopping.set))
+        else:
+            self.down.ring()
+
+    def _run(self) -> None:
+        try:
+            trio.run(self._main)
+        except BaseException:  # the border to the host's code
+            log.exception("the handlers' loop has ended")
+        finally:
+            self._loop = None
+            self._up.ring()
+            self.down.ring()
+
+    async def _main(self) -> None:
+        self._token = trio.lowlevel.current_trio_token()
+        async with open_supervisor("handlers") as handlers:
+            self._loop = await handlers.start(ChildSpec("asyncio loop", asyncio_loop))
+            self._up.ring()
+            await self._stopping.wait()
+
+    def _post(self, delivery: Delivery) -> None:
+        loop = self._loop
+        if loop is None:
+            delivery.close()
+            delivery.take()
+        else:
+            self._soon(partial(loop.tell_nowait, delivery))
+
+    def _soon(self, call: Callable[[], object]) -> None:
+        if self._token is not None:
+            with suppress(trio.RunFinishedError):
+                self._token.run_sync_soon(call)
+
+
+async def asyncio_loop(inbox: Inbox[Delivery]) -> None:
+    """Hands out to coroutine handlers, each in a task of its own."""
+    # Only who has such handlers pays for these.
+    import asyncio  # noqa: PLC0415
+
+    from avatar_actors.session.remote.asyncio_loop import in_asyncio, open_asyncio_loop  # noqa: PLC0415
+
+    async with open_asyncio_loop(log.error), trio.open_nursery() as nursery:
+        inbox.ready()
+        async for delivery in inbox:
+            nursery.start_soon(in_asyncio(delivery.hand_out_async), partial(asyncio.sleep, 0))

@@ -9,10 +9,17 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar, overload
 
-from avatar_actors.hosting.bell import Bell, rung
-from avatar_actors.hosting.executors import ByDispatcher, Delivery, Dispatcher, InThreads, Place
-from avatar_actors.hosting.loops import HandlerLoop, OnLoop
-from avatar_actors.hosting.workers import hear_all
+from avatar_actors.hosting.executors import (
+    ByDispatcher,
+    Delivery,
+    Dispatcher,
+    HandlerLoop,
+    InThreads,
+    OnLoop,
+    Place,
+    hear_all,
+)
+from avatar_actors.hosting.portal import Bell, rung
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.events import AvatarEvent
 

@@ -7,12 +7,17 @@ from typing import TypedDict
 
 import msgspec
 
+from avatar_actors.hosting.engine_avatar import Wish
 from avatar_actors.hosting.executors import Dispatcher
-from avatar_actors.hosting.landlords import SHARED, Given, Landlord, Private
-from avatar_actors.hosting.room import Wish
-from avatar_actors.hosting.runtime_thread import RuntimeThread
-from avatar_actors.model.host_settings import ProviderType, RuntimeOptions
-from avatar_actors.model.settings import AvatarOptions, SharedOptions, Timeouts, settings_from
+from avatar_actors.hosting.runtime_thread import SHARED, Given, Landlord, Private, RuntimeThread
+from avatar_actors.model.settings import (
+    AvatarOptions,
+    ProviderType,
+    RuntimeOptions,
+    SharedOptions,
+    Timeouts,
+    settings_from,
+)
 from avatar_actors.model.values import JsonObject
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named

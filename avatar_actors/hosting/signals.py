@@ -14,8 +14,8 @@ from typing import Final, Protocol
 
 import trio
 
-from avatar_actors.hosting.bell import Bell
 from avatar_actors.hosting.forking import after_fork
+from avatar_actors.hosting.portal import Bell
 from avatar_actors.model.errors import SettingsError
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)

@@ -1,24 +1,30 @@
-"""How an avatar is wished to be: frozen settings, and the checks that refuse what cannot work."""
+"""How an avatar and its runtime are set up: frozen settings, and checks that refuse bad ones."""
 
 from __future__ import annotations
 
+import logging
 import math
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import Any, TypedDict
 
 import msgspec
 from msgspec import Struct
 
-from avatar_actors.model.attachment import Attachment
-from avatar_actors.model.command_line import check_environment, check_text, check_word
+from avatar_actors.model.command_line import (
+    check_environment,
+    check_name,
+    check_session_id,
+    check_text,
+    check_word,
+)
 from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.identifiers import check_name, check_session_id
 from avatar_actors.model.prices import Price
 from avatar_actors.model.tool_policy import ToolPolicy
-from avatar_actors.model.values import JsonObject, McpServer
+from avatar_actors.model.values import Attachment, JsonObject, McpServer
 
 _MOMENT = 0.001
 
@@ -288,3 +294,90 @@ def settings_from(options: AvatarOptions) -> AvatarSettings:
     if not working_dir.is_dir():
         raise SettingsError(f"working_dir {str(working_dir)!r} is not a directory; create it first")
     return msgspec.structs.replace(settings, working_dir=working_dir)
+
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+_LAST_PORT = 65535
+_LONGEST_FORMAT = 1000
+# A width, or a precision, of gigabytes would be written out in full with each line.
+_WIDE = re.compile(r"%\([^)]*\)[^%a-zA-Z]*[0-9]{4}")
+
+
+class ProviderType(StrEnum):
+    """The names of the providers that come along."""
+
+    GEMINI = "gemini"
+    CLAUDE = "claude"
+    CODEX = "codex"
+    ACP = "acp"
+    EMBEDDED = "embedded"
+
+
+class LogSettings(Struct, frozen=True, kw_only=True):
+    """Where the package's own loggers write. Without a file: to stderr."""
+
+    level: str = "INFO"
+    file: Path | None = None
+    format: str = "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
+    max_bytes: int = 10 * 1024 * 1024
+    backup_count: int = 3
+
+    def __post_init__(self) -> None:
+        if self.level.upper() not in _LEVELS:
+            known = ", ".join(_LEVELS)
+            raise SettingsError(f"log.level must be one of {known}; got {self.level!r}")
+        if self.max_bytes < 0 or self.backup_count < 0:
+            raise SettingsError("log.max_bytes and log.backup_count must be at least 0")
+        if wrong := wrong_with_format(self.format):
+            words = f"log.format {self.format[:100]!r} is no format of logging: {wrong}"
+            raise SettingsError(f"{words}; as in %(asctime)s %(levelname)s %(message)s")
+
+
+def wrong_with_format(text: str) -> str:
+    """Why this is no format for lines of a log; else nothing."""
+    if len(text) > _LONGEST_FORMAT or "\0" in text:
+        return f"it has more than {_LONGEST_FORMAT} characters, or a NUL"
+    if _WIDE.search(text):
+        return "a field is wider than 999 characters"
+    try:
+        logging.Formatter(text).format(logging.makeLogRecord({}))
+    except (ValueError, KeyError, TypeError) as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+class MetricsKind(Enum):
+    """Who collects the metrics."""
+
+    PROMETHEUS = "prometheus"
+    OPENTELEMETRY = "opentelemetry"
+
+
+class MetricsSettings(Struct, frozen=True, kw_only=True):
+    """How metrics are offered; the Prometheus endpoint is on loopback unless told otherwise.
+
+    `port` 0 picks a free one, None opens no endpoint. `registry` is a CollectorRegistry of
+    prometheus_client that the host has already; without one the runtime makes its own.
+    """
+
+    kind: MetricsKind = MetricsKind.PROMETHEUS
+    host: str = "127.0.0.1"
+    port: int | None = 9090
+    endpoint: str = "/metrics"
+    registry: object = None
+
+    def __post_init__(self) -> None:
+        if self.port is not None and not 0 <= self.port <= _LAST_PORT:
+            raise SettingsError(f"metrics.port must be 0 to {_LAST_PORT}; got {self.port!r}")
+        if not self.endpoint.startswith("/"):
+            raise SettingsError(f"metrics.endpoint must begin with '/'; got {self.endpoint!r}")
+
+
+class RuntimeOptions(TypedDict, total=False):
+    """The keyword arguments of `open_runtime`: what all its avatars share, and who looks on."""
+
+    max_avatars: int | None
+    budget: Budget
+    log: LogSettings | None
+    metrics: MetricsSettings | None
+    observable: bool

@@ -1,13 +1,16 @@
-"""What callers pass and get: words for states and outcomes, and small frozen values."""
+"""What callers pass and get: enums for states and outcomes, small frozen values, attachments."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import mimetypes
+from collections.abc import Collection, Iterable
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.redaction import repr_without
 
 # JSON that only passes through: what an agent's tool was given. Nothing here looks inside.
@@ -305,3 +308,92 @@ class Message(Struct, frozen=True):
     content: str
     turn_id: int
     timestamp: float
+
+
+_TEXTS: Final = {f"application/{name}" for name in ("json", "xml", "yaml", "toml", "javascript")}
+
+
+class Attachment(Struct, frozen=True):
+    """What goes along with a prompt: bytes of an image, a PDF, a sound, or a text file."""
+
+    mime_type: str
+    data: bytes
+    name: str = ""
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> Attachment:
+        """The file, its type told by its name; where the name tells none, text if it is text."""
+        file = Path(path)
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise SettingsError(f"cannot attach {str(file)!r}: {error.strerror}") from error
+        # Python's own table: that of the system differs from one to the next.
+        mime_type, _ = mimetypes.MimeTypes().guess_type(file.name)
+        given = cls(mime_type or "", data, file.name)
+        # Names lie about source code: `.ts` is the type of a video.
+        if given.kind == "other" and _is_text(data):
+            return cls("text/plain", data, file.name)
+        return cls(given.mime_type or "application/octet-stream", data, file.name)
+
+    @property
+    def kind(self) -> str:
+        """As `capabilities().attachments` has it: image, pdf, audio, text, or other."""
+        group = self.mime_type.partition("/")[0]
+        if self.mime_type == "application/pdf":
+            return "pdf"
+        if group == "text" or self.mime_type in _TEXTS:
+            return "text"
+        return group if group in {"image", "audio"} else "other"
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+
+
+class HealthStatus(Struct, frozen=True, kw_only=True):
+    """How an avatar does; `continuity` is what its agent remembered when it was last started."""
+
+    state: BridgeState
+    provider: str
+    session_id: str = ""
+    continuity: Continuity = Continuity.NEW
+    continuity_why: str = ""
+    pid: int | None = None
+    returncode: int | None = None
+    uptime_seconds: float = 0.0
+    restarts: int = 0
+    turns: int = 0
+    waiting: int = 0
+    history_length: int = 0
+    total: Usage = Usage()
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether a prompt would be taken now or after those that wait."""
+        return self.state in {BridgeState.READY, BridgeState.BUSY}
+
+    healthy = is_healthy
+
+    @property
+    def total_cost_usd(self) -> float:
+        """What is known to have been spent."""
+        return self.total.cost_usd or 0.0
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """The one of the words that was probably meant, or nothing."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only an error needs it
+
+    by_case = {each.lower(): each for each in words}
+    close = get_close_matches(word.lower(), by_case, n=1)
+    return by_case[close[0]] if close else ""
+
+
+def suggestion(word: str, words: Iterable[str]) -> str:
+    """A question to put behind an error, or nothing."""
+    meant = nearest(word, words)
+    return f"; did you mean {meant!r}?" if meant else ""

@@ -1,10 +1,10 @@
-"""The chronicler: writes what happens to the avatars to the package's loggers."""
+"""The event logger: writes what happens to the avatars to the package's loggers."""
 
 from __future__ import annotations
 
+from avatar_actors.avatar.control import follow_all
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.feed import follow_all
-from avatar_actors.avatar.runtime_messages import Follow, HeraldMessage
+from avatar_actors.avatar.messages import Follow, HeraldMessage
 from avatar_actors.model.events import AvatarEvent
 from avatar_actors.observe.log_lines import LOGGED, line_of
 from avatar_actors.session.messages import Nothing

@@ -18,9 +18,9 @@ from pathlib import Path
 import trio
 
 from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.host_settings import LogSettings
+from avatar_actors.model.settings import LogSettings
 from avatar_actors.observe.log_file import LogFile
-from avatar_actors.observe.log_redaction import SecretsFilter
+from avatar_actors.observe.log_lines import SecretsFilter
 
 _WRITERS = ("avatar_actors", "supervisors")
 # Lines that may wait for the disk; then they are counted instead of kept.

@@ -1,15 +1,7 @@
 """Agent processes from the host's side: the warden, leases, the sweep, and a private directory."""
 
-from avatar_actors.processes.berth import Berth
-from avatar_actors.processes.commands import end_command
-from avatar_actors.processes.errors import (
-    LeaseLost,
-    ProcessesError,
-    ScratchRefused,
-    WardenLost,
-    WardenNotStarted,
-)
-from avatar_actors.processes.lease import Lease, open_lease
+from avatar_actors.processes.lease import Lease, end_command, open_lease
+from avatar_actors.processes.line_socket import Berth
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
 from avatar_actors.processes.private_root import open_scratch, remove_tree, sweep_scratch
 from avatar_actors.processes.sweep import sweep_dead_hosts
@@ -20,7 +12,18 @@ from avatar_actors.processes.tree_socket import (
     sweep_short_place,
     tree_sockets,
 )
-from avatar_actors.processes.types import Ending, Launch, Proof, Vitals, exit_words
+from avatar_actors.processes.types import (
+    Ending,
+    Launch,
+    LeaseLost,
+    ProcessesError,
+    Proof,
+    ScratchRefused,
+    Vitals,
+    WardenLost,
+    WardenNotStarted,
+    exit_words,
+)
 from avatar_actors.processes.warden_process import WardenProcess
 
 __all__ = [

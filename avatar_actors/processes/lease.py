@@ -1,29 +1,35 @@
-"""A lease: the right to run one agent, and to end all that it has started."""
+"""A lease: the right to run one agent, and to end all that it has started, or one tool of it."""
 
 import contextlib
 import os
 import signal
 import socket
 from collections import Counter
+from pathlib import Path
 from types import TracebackType
 
 import trio
 
-from avatar_actors.processes.berth import Berth
-from avatar_actors.processes.errors import LeaseLost
-from avatar_actors.processes.identity import is_dead_process, new_cookie, process_identity
 from avatar_actors.processes.keeper_report import KeeperReport
-from avatar_actors.processes.line_socket import LineSocket
+from avatar_actors.processes.line_socket import Berth, LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
-from avatar_actors.processes.sweep import kill_listed, reap, sweep_lease
-from avatar_actors.processes.types import Ending, Launch, Proof, Vitals
+from avatar_actors.processes.sweep import (
+    is_dead_process,
+    kill_listed,
+    new_cookie,
+    process_identity,
+    reap,
+    sweep_lease,
+)
+from avatar_actors.processes.types import Ending, Launch, LeaseLost, Proof, Vitals
 from avatar_actors.programs.warden import LEASE_COOKIE
 from avatar_actors.programs.warden.order import Order, encode, pack_order
 from avatar_actors.programs.warden.process_tree import (
     descendants,
     kill_below,
     read_stat,
+    signal_below,
     signal_process,
 )
 
@@ -253,3 +259,35 @@ def open_lease() -> tuple[Lease, Berth]:
         raise
     control, stdin, stdout, stderr = ours
     return Lease(control, stdin, stdout, stderr), Berth(theirs)
+
+
+# A shorter command may stand in others by chance.
+_TELLING = 12
+# Claude quotes the command again for its `eval`; who runs it is left with the bare words.
+_UNQUOTED = str.maketrans("", "", "'\"\\")
+
+
+def end_command(agent: int, command: str) -> bool:
+    """Kill whoever below the agent runs this command, and their children; False if nobody does."""
+    below = descendants(agent)
+    roots = [pid for pid in below if _runs(pid, command)]
+    for root in roots:
+        # Its children first: once it is dead they stand elsewhere.
+        signal_below(root, descendants(root), signal.SIGKILL)
+        with contextlib.suppress(PermissionError):
+            signal_process(root, signal.SIGKILL, lambda pid: _runs(pid, command))
+    return bool(roots)
+
+
+def _runs(pid: int, command: str) -> bool:
+    try:
+        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    arguments = raw.decode("utf-8", "replace").translate(_UNQUOTED).split("\0")
+    words = command.translate(_UNQUOTED).strip()
+    if not words:
+        return False
+    # As one argument of a shell, or as the whole command line; a shell may wrap it in more.
+    is_it = words in arguments or words == " ".join(arguments).strip()
+    return is_it or (len(words) >= _TELLING and any(words in each for each in arguments))

@@ -1,4 +1,4 @@
-"""The host's end of a socket on which warden or keeper say short lines.
+"""The host's end of a socket to warden or keeper, for short lines; and the keeper's end.
 
 There is no task that reads all the time: whoever waits for something reads for all who wait, and
 hands on when it is cancelled. So a lease needs no nursery, and can be ended in a `finally`.
@@ -8,12 +8,43 @@ import os
 import socket
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
+from types import TracebackType
 from typing import TypeAlias
 
 import trio
 
-from avatar_actors.processes.berth import Berth
 from avatar_actors.processes.owned_fd import OwnedFd
+
+
+class Berth:
+    """The keeper's ends, until they are sent: control socket, stdin, stdout, stderr.
+
+    They are closed at the end of `with berth:`, or when it is forgotten: a keeper gets copies.
+    """
+
+    def __init__(self, fds: Sequence[int]) -> None:
+        self.fds = tuple(fds)
+
+    def close(self) -> None:
+        """Withdraw it, if it has not been sent. May be called again."""
+        fds, self.fds = self.fds, ()
+        for fd in fds:
+            os.close(fd)
+
+    def __enter__(self) -> "Berth":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
 
 Heard: TypeAlias = Callable[[list[str]], None]
 

@@ -11,9 +11,9 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
-from avatar_actors.processes.errors import ScratchRefused
-from avatar_actors.processes.identity import is_dead_process, process_identity
 from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.sweep import is_dead_process, process_identity
+from avatar_actors.processes.types import ScratchRefused
 
 # A directory has this sign before its name until its host has locked it.
 UNFINISHED = "."

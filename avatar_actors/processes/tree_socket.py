@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import trio
 
-from avatar_actors.processes.errors import ScratchRefused
-from avatar_actors.processes.identity import parse_identity
 from avatar_actors.processes.private_root import open_scratch, scratch_parents, sweep_scratch
+from avatar_actors.processes.sweep import parse_identity
+from avatar_actors.processes.types import ScratchRefused
 
 SOCKET = "tree"
 # The shortest limit of a kernel, macOS's 104, without the zero at the end.

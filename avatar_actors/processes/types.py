@@ -1,4 +1,4 @@
-"""What is asked of a lease and what it tells: plain data."""
+"""What is asked of a lease, what it reports, and what can go wrong: data and errors."""
 
 import enum
 import signal
@@ -70,3 +70,23 @@ def exit_words(returncode: int) -> str:
         return f"the agent was killed by {signal.Signals(-returncode).name}"
     except ValueError:
         return f"the agent was killed by signal {-returncode}"
+
+
+class ProcessesError(Exception):
+    """The root of this package's errors."""
+
+
+class WardenNotStarted(ProcessesError):
+    """The helper program could not be started."""
+
+
+class WardenLost(ProcessesError):
+    """The helper program is dead. Its keepers are not: agents that run live on."""
+
+
+class LeaseLost(ProcessesError):
+    """Warden or keeper died before the agent was known to run. A fresh lease may work."""
+
+
+class ScratchRefused(ProcessesError):
+    """The directory for private files belongs to somebody else, or is open to others."""

@@ -13,12 +13,11 @@ from typing import Literal
 import trio
 
 import avatar_actors
-from avatar_actors.processes.berth import Berth
-from avatar_actors.processes.errors import WardenLost, WardenNotStarted
-from avatar_actors.processes.identity import host_identity
 from avatar_actors.processes.lease import Lease, open_lease
-from avatar_actors.processes.line_socket import LineSocket
+from avatar_actors.processes.line_socket import Berth, LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.sweep import host_identity
+from avatar_actors.processes.types import WardenLost, WardenNotStarted
 from avatar_actors.programs.warden import LEASE_COOKIE, WARDEN_COOKIE
 from avatar_actors.programs.warden.process_tree import read_stat, signal_process
 

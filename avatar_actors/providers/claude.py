@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import secrets
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -10,13 +13,51 @@ import msgspec
 from avatar_actors.model.command_line import Flag, command_line
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings
-from avatar_actors.model.values import PermissionBasis
-from avatar_actors.providers.claude_mcp import mcp_config
-from avatar_actors.providers.provider import LaunchPlan, Place, Provider
-from avatar_actors.providers.sign_in import claude_sign_in
+from avatar_actors.model.values import JsonObject, McpServer, PermissionBasis
+from avatar_actors.providers.provider import (
+    LaunchPlan,
+    Place,
+    Provider,
+    SignedIn,
+    SignIn,
+    holds_login,
+    home_of,
+    shown_folder,
+)
 from avatar_actors.providers.stores.claude import claude_store, claude_transcript
 from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import Beginning
+
+CLAUDE_VARIABLES: Final = (
+    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY",
+)  # fmt: skip
+
+
+def claude_sign_in(_: AvatarSettings, env: Mapping[str, str]) -> SignIn:
+    """By a variable, or by the file that `claude` keeps its login in."""
+    if name := next((name for name in CLAUDE_VARIABLES if env.get(name)), ""):
+        return SignIn(SignedIn.YES, name)
+    folder = Path(env.get("CLAUDE_CONFIG_DIR") or home_of(env) / ".claude")
+    advice = "Run `claude` once and log in, or set ANTHROPIC_API_KEY"
+    if holds_login(folder / ".credentials.json"):
+        return SignIn(SignedIn.YES, f"a login in {shown_folder(folder, env)}")
+    if sys.platform == "darwin":
+        return SignIn(SignedIn.UNKNOWN, "it may be in the keychain", advice)
+    return SignIn(SignedIn.NO, advice=advice)
+
+
+def mcp_config(servers: tuple[McpServer, ...]) -> str:
+    """The configuration; it may hold secrets."""
+    config: dict[str, JsonObject] = {}
+    for one in servers:
+        if one.url:
+            kind = "sse" if one.transport == "sse" else "http"
+            config[one.name] = {"type": kind, "url": one.url, "headers": one.headers}
+        else:
+            config[one.name] = {"command": one.command, "args": list(one.args), "env": one.env}
+    return msgspec.json.encode({"mcpServers": config}).decode()
+
 
 # --verbose: stream-json output is refused without it. --setting-sources "" and --strict-mcp-config
 # keep out the host project's CLAUDE.md, hooks, environment and MCP servers (2.1.325 would even

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -10,15 +12,85 @@ from avatar_actors.model.command_line import Flag, command_line
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings, PermissionMode
 from avatar_actors.model.tool_policy import ToolPolicy
-from avatar_actors.model.values import PermissionBasis
-from avatar_actors.providers.codex_config import codex_config
-from avatar_actors.providers.codex_login import auth_method, needs_own_home
-from avatar_actors.providers.options import check_options, choice
-from avatar_actors.providers.provider import LaunchPlan, Place, Provider
-from avatar_actors.providers.sign_in import codex_sign_in
+from avatar_actors.model.values import JsonObject, PermissionBasis
+from avatar_actors.providers.provider import (
+    LaunchPlan,
+    Place,
+    Provider,
+    SignedIn,
+    SignIn,
+    holds_login,
+    home_of,
+    shown_folder,
+)
+from avatar_actors.providers.registry import check_options, choice
 from avatar_actors.providers.stores.codex import codex_store, codex_transcript
 from avatar_actors.wire.acp.profile import AcpProfile, SystemPromptBy
 from avatar_actors.wire.acp.wire import AcpWire
+
+# The adapter, the environment variable that holds a key, and the method that uses it.
+KEY_METHODS: Final = {
+    ("acp", "OPENAI_API_KEY"): "api-key",
+    ("acp", "CODEX_API_KEY"): "api-key",
+    ("zed", "OPENAI_API_KEY"): "openai-api-key",
+    ("zed", "CODEX_API_KEY"): "codex-api-key",
+}
+
+
+def auth_method(settings: AvatarSettings, adapter: str) -> str:
+    """The method to try: the one of the option `auth`, or that of a key in `env`; else none."""
+    if "auth" in settings.options:
+        method = settings.options["auth"]
+        is_key = adapter == "acp" and method in KEY_METHODS.values()
+        return "api-key" if is_key else method
+    for (each, name), method in KEY_METHODS.items():
+        if each == adapter and settings.env.get(name):
+            return method
+    return ""
+
+
+def needs_own_home(settings: AvatarSettings, adapter: str) -> bool:
+    """Whether CODEX_HOME must not be the user's.
+
+    Both adapters write a key to CODEX_HOME/auth.json, where it would replace the user's login.
+    """
+    by_key = auth_method(settings, adapter) in KEY_METHODS.values()
+    return by_key and "CODEX_HOME" not in settings.env
+
+
+def codex_sign_in(settings: AvatarSettings, env: Mapping[str, str]) -> SignIn:
+    """By a key that the host gives, or by the file that `codex login` writes."""
+    keys = tuple(dict.fromkeys(name for _, name in KEY_METHODS))
+    if name := next((name for name in keys if settings.env.get(name)), ""):
+        return SignIn(SignedIn.YES, name)
+    folder = Path(env.get("CODEX_HOME") or home_of(env) / ".codex")
+    if holds_login(folder / "auth.json"):
+        return SignIn(SignedIn.YES, f"a login in {shown_folder(folder, env)}")
+    if name := next((name for name in keys if env.get(name)), ""):
+        # The adapters take a key only by a request (2.6.0, 0.16.0), made for one that is given.
+        way = f"codex: env: {name}: ${{{name}}}"
+        return SignIn(SignedIn.NO, advice=f"{name} is set but not given: configure {way}")
+    return SignIn(SignedIn.NO, advice="Run `codex login` once, or give OPENAI_API_KEY in `env`")
+
+
+SANDBOX_MODES: Final = ("read-only", "workspace-write", "danger-full-access")
+APPROVAL_MODES: Final = ("untrusted", "on-request", "on-failure", "never")
+
+
+def codex_config(settings: AvatarSettings) -> JsonObject:
+    """What was wished, in its words."""
+    config: JsonObject = {}
+    # `gpt-5.5[high]` is the adapter's name for a model with an effort.
+    model, _, effort = settings.model.removesuffix("]").partition("[")
+    config |= {"model": model} if model else {}
+    config |= {"model_reasoning_effort": effort} if effort else {}
+    if "sandbox_mode" in settings.options:
+        # Zed's needs `bwrap` on PATH for the first two; without it every command dies unseen.
+        config["sandbox_mode"] = choice(settings, "sandbox_mode", SANDBOX_MODES, "")
+    if "approval_mode" in settings.options:
+        config["approval_policy"] = choice(settings, "approval_mode", APPROVAL_MODES, "")
+    return config
+
 
 OPTIONS: Final = ("adapter", "approval_mode", "auth", "project_docs", "sandbox_mode")
 ADAPTERS: Final = ("acp", "zed")

@@ -20,9 +20,8 @@ from avatar_actors.providers.claude import claude_provider
 from avatar_actors.providers.codex import codex_profile
 from avatar_actors.providers.gemini import gemini_profile
 from avatar_actors.providers.gemini_headless import gemini_headless_provider
-from avatar_actors.providers.options import check_options, choice
-from avatar_actors.providers.provider import LaunchPlan, Place, Provider
-from avatar_actors.providers.sign_in import needs_no_sign_in
+from avatar_actors.providers.provider import LaunchPlan, Place, Provider, needs_no_sign_in
+from avatar_actors.providers.registry import check_options, choice
 from avatar_actors.providers.stores.embedded import embedded_store, embedded_transcript
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.acp.wire import AcpWire

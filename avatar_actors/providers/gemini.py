@@ -7,22 +7,117 @@ the environment (GEMINI_API_KEY, or Vertex).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from avatar_actors.model.command_line import Flag, command_line
+from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings, PermissionMode
-from avatar_actors.model.values import PermissionBasis
-from avatar_actors.providers.gemini_generation import GENERATION, generation_settings
-from avatar_actors.providers.gemini_trust import trusts_workspace
-from avatar_actors.providers.options import check_options, choice
-from avatar_actors.providers.provider import LaunchPlan, Place, Provider
-from avatar_actors.providers.sign_in import gemini_sign_in
+from avatar_actors.model.values import JsonObject, PermissionBasis
+from avatar_actors.providers.provider import (
+    LaunchPlan,
+    Place,
+    Provider,
+    SignedIn,
+    SignIn,
+    holds_login,
+    home_of,
+    is_small_file,
+    shown_folder,
+)
+from avatar_actors.providers.registry import check_options, choice, number
 from avatar_actors.providers.stores.gemini import gemini_store, gemini_transcript
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.wire import Wire
+
+GENERATION: Final = (
+    "include_thoughts", "max_output_tokens", "temperature", "thinking_budget", "thinking_level",
+    "top_k", "top_p",
+)  # fmt: skip
+
+
+def generation_settings(settings: AvatarSettings) -> str:
+    """The text of the file; raises SettingsError without a model to apply them to."""
+    if not settings.model:
+        raise SettingsError("gemini's generation options belong to a model: name one")
+    if settings.options.get("auth_method") == "oauth-personal":
+        # Another settings file than that of HOME has to be root's (0.61.0).
+        raise SettingsError(
+            "gemini's generation options need a HOME of its own, where the browser's login "
+            "(oauth-personal) is not; log in by GEMINI_API_KEY, or leave one of them out"
+        )
+    options = settings.options
+    temperature = number(options, "temperature")
+    config: JsonObject = {"temperature": 1.0 if temperature is None else temperature}
+    config |= {"topP": number(options, "top_p")} if "top_p" in options else {}
+    config |= {"topK": number(options, "top_k")} if "top_k" in options else {}
+    if "max_output_tokens" in options:
+        config["maxOutputTokens"] = number(options, "max_output_tokens")
+    thinking: JsonObject = {}
+    if "thinking_budget" in options:
+        thinking["thinkingBudget"] = number(options, "thinking_budget")
+    if "thinking_level" in options:
+        thinking["thinkingLevel"] = options["thinking_level"].upper()
+    if thinking or "include_thoughts" in options:
+        told = choice(settings, "include_thoughts", ("false", "true"), "true") == "true"
+        config["thinkingConfig"] = {"includeThoughts": told, **thinking}
+    override = {
+        "match": {"model": settings.model},
+        "modelConfig": {"generateContentConfig": config},
+    }
+    return msgspec.json.encode({"modelConfigs": {"overrides": [override]}}).decode()
+
+
+GEMINI_VARIABLES: Final = ("GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY")
+# Vertex takes a key of its own, or the account of a project in a place.
+VERTEX: Final = "GOOGLE_GENAI_USE_VERTEXAI"
+VERTEX_BY: Final = (("GOOGLE_API_KEY",), ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"))
+
+
+def gemini_sign_in(settings: AvatarSettings, env: Mapping[str, str]) -> SignIn:
+    """By variables, or by the file that `gemini` keeps its login in (0.61.0)."""
+    if env.get(VERTEX) == "true":
+        return _vertex_sign_in(env)
+    is_by_login = env.get("GOOGLE_GENAI_USE_GCA") == "true"
+    if not is_by_login and (name := next((each for each in GEMINI_VARIABLES if env.get(each)), "")):
+        return SignIn(SignedIn.YES, name)
+    advice = "Run `gemini` once and log in, or set GEMINI_API_KEY"
+    if set(settings.options) & set(GENERATION):
+        # It gets a home directory of its own then.
+        return SignIn(SignedIn.NO, advice="Set GEMINI_API_KEY: generation options need it")
+    folder = Path(env.get("GEMINI_CLI_HOME") or home_of(env)) / ".gemini"
+    if holds_login(folder / "oauth_creds.json"):
+        return SignIn(SignedIn.YES, f"a login in {shown_folder(folder, env)}")
+    if is_small_file(folder / ".env"):
+        return SignIn(SignedIn.UNKNOWN, f"it may be by {shown_folder(folder, env)}/.env", advice)
+    return SignIn(SignedIn.NO, advice=advice)
+
+
+def _vertex_sign_in(env: Mapping[str, str]) -> SignIn:
+    for names in VERTEX_BY:
+        if all(map(env.get, names)):
+            return SignIn(SignedIn.YES, " and ".join(names))
+    wanted = ", or ".join(" and ".join(names) for names in VERTEX_BY)
+    return SignIn(SignedIn.NO, advice=f"{VERTEX} is set: set {wanted} too")
+
+
+# 0.61.0 refuses these in a folder that is not trusted.
+PRIVILEGED_MODES: Final = frozenset({"autoEdit", "yolo"})
+
+
+def trusts_workspace(settings: AvatarSettings) -> bool:
+    """Only where it is needed: a trusted folder's own .gemini settings and MCP servers count.
+
+    In a folder that is not trusted 0.61.0 silently starts no MCP server, ours neither.
+    """
+    is_needed = bool(settings.mcp_servers) or settings.mode in PRIVILEGED_MODES
+    default = "true" if is_needed else "false"
+    return choice(settings, "trust_workspace", ("false", "true"), default) == "true"
+
 
 OPTIONS: Final = ("acp_flag", "auth_method", "files", "headless", "trust_workspace", *GENERATION)
 YES_OR_NO: Final = ("false", "true")

@@ -1,27 +1,56 @@
-"""Looks for an agent as a launch would: where it is, its version, what to do if it is missing."""
+"""Looks for agents without starting them: path, version, login, and which ones are ready."""
 
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Final, Unpack
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarOptions, AvatarSettings
-from avatar_actors.providers.agent_version import is_older, version_in
-from avatar_actors.providers.provider import Place, Provider, SignedIn, SignIn
-from avatar_actors.providers.registry import provider_named
-from avatar_actors.session.launch import passed_to, remote_of
+from avatar_actors.model.values import ProviderCapabilities
+from avatar_actors.providers.provider import Place, Provider, SignedIn, SignIn, passed_to, remote_of
+from avatar_actors.providers.registry import provider_named, provider_names
+
+_NUMBERS = re.compile(r"\d+(?:\.\d+)+")
+
+
+def version_in(text: str) -> str:
+    """The first version in these words; empty if there is none."""
+    found = _NUMBERS.search(text)
+    return found.group() if found else ""
+
+
+def is_older(version: str, minimum: str) -> bool:
+    """Whether it is; a version that is none is not."""
+    return bool(version_in(version)) and _numbers(version) < _numbers(minimum)
+
+
+def too_old(agent: ProviderCapabilities, minimum: Mapping[str, str]) -> str:
+    """The warning about an agent that is older than what is supported; else nothing."""
+    least = minimum.get(agent.agent, "")
+    if not least or not is_older(agent.version, least):
+        return ""
+    name, version = agent.agent, agent.version
+    return f"{name} {version} is older than {least}, the oldest that is supported; update it"
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version_in(version).split(".")]
+
 
 # The slowest, gemini 0.61.0, takes 1.7 s; a busy machine ten times as long.
 PATIENCE: Final = 20.0
@@ -167,3 +196,28 @@ def _read(process: subprocess.Popen[bytes]) -> str:
             break
         heard += block
     return heard.decode("utf-8", "replace")
+
+
+# Before those of other packages. The embedded agent is no choice but what is left without one.
+FIRST: Final = ("claude", "gemini", "codex")
+NEVER: Final = ("embedded",)
+
+
+def ready_agents(sections: Mapping[str, AvatarOptions] | None = None) -> Iterator[AgentFound]:
+    """Those that are ready, the first choice first; nothing is run to find out.
+
+    `sections` are the settings by provider, as those of an AvatarConfig. An agent of which nobody
+    can say whether it is signed in is not among them.
+    """
+    given = sections or {}
+    for name in chain(FIRST, _others()):
+        try:
+            found = see_agent(name, **given.get(name, {}))
+        except SettingsError:
+            continue  # it needs more than its name
+        if found.is_ready:
+            yield found
+
+
+def _others() -> Iterator[str]:
+    yield from (name for name in provider_names() if name not in {*FIRST, *NEVER})

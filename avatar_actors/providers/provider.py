@@ -1,20 +1,25 @@
-"""What a provider is: how an agent is launched and which wire it speaks."""
+"""What a provider is: how an agent is launched, what it gets of our environment, its login."""
 
 from __future__ import annotations
 
+import fnmatch
+import os
+import re
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from avatar_actors.model.command_line import check_environment, check_text, check_word
+from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.redaction import repr_without
 from avatar_actors.model.settings import AvatarSettings, Restarts
-from avatar_actors.providers.stores.listing import Store
-from avatar_actors.providers.stores.transcript import Transcript
+from avatar_actors.providers.stores.store import Store, Transcript
 from avatar_actors.wire.commands import Beginning
+from avatar_actors.wire.json_values import decoded, is_object
 from avatar_actors.wire.wire import Wire
 
 
@@ -119,3 +124,68 @@ class Provider(Struct, frozen=True, kw_only=True):
     version_args: tuple[str, ...] = ("--version",)
     minimum: dict[str, str] = {}
     sign_in: Callable[[AvatarSettings, Mapping[str, str]], SignIn] | None = None
+
+
+# What the agent gets of our environment without being named by its provider.
+_HARMLESS = (
+    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TZ", "TMPDIR",
+    "XDG_*", "SSL_CERT_*", "NODE_EXTRA_CA_CERTS", "*_proxy", "*_PROXY", "LD_LIBRARY_PATH",
+)  # fmt: skip
+
+
+def passed_to(provider: Provider) -> dict[str, str]:
+    """What of our environment an agent of this provider gets."""
+    is_passed = any_of((*_HARMLESS, *provider.passes)).match
+    return {name: value for name, value in os.environ.items() if is_passed(name)}
+
+
+def remote_of(provider: Provider, settings: AvatarSettings) -> Remote | None:
+    """Where the agent is, if it is not launched; SettingsError for an address that is no use."""
+    if provider.remote is not None:
+        return provider.remote(settings)
+    if settings.url or settings.headers:
+        wanted = "use the provider `acp` for an agent that is reached by `url`"
+        raise SettingsError(f"{provider.name} is started by a command: {wanted}")
+    return None
+
+
+@cache
+def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """One pattern that fits what any of the shell patterns fits."""
+    return re.compile("|".join(map(fnmatch.translate, patterns)))
+
+
+LARGEST: Final = 1024 * 1024
+
+
+def needs_no_sign_in(_: AvatarSettings, __: Mapping[str, str]) -> SignIn:
+    """For an agent without accounts."""
+    return SignIn(SignedIn.YES, "no account needed")
+
+
+def home_of(env: Mapping[str, str]) -> Path:
+    """The home directory that an agent with this environment has."""
+    return Path(env.get("HOME") or Path.home())
+
+
+def shown_folder(folder: Path, env: Mapping[str, str]) -> str:
+    """A folder as people write it, with `~` for their home."""
+    home = home_of(env)
+    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
+
+
+def is_small_file(path: Path) -> bool:
+    """Whether there is a file that is small enough to be a login."""
+    try:
+        return path.is_file() and path.stat().st_size <= LARGEST
+    except OSError:
+        return False
+
+
+def holds_login(path: Path) -> bool:
+    """Whether something is kept in it; logged out, a file may stay with nothing inside."""
+    try:
+        kept = decoded(path.read_bytes()) if is_small_file(path) else None
+    except OSError:
+        return False
+    return is_object(kept) and any(kept.values())

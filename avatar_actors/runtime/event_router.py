@@ -1,4 +1,4 @@
-"""The herald knows every avatar's hub: there it tells notices, and leads who follows them all."""
+"""Routes supervisor notices to each avatar's hub, and attaches runtime-wide subscribers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from contextlib import AbstractContextManager, suppress
 
 import trio
 
-from avatar_actors.avatar.messages import HubMessage, Publish, Unsubscribe
-from avatar_actors.avatar.runtime_messages import (
+from avatar_actors.avatar.messages import (
     AvatarBorn,
     Follow,
     FollowAll,
     HeraldMessage,
+    HubMessage,
     UnfollowAll,
+    Unsubscribe,
 )
 from avatar_actors.model.events import SupervisionEvent
+from avatar_actors.session.messages import Publish
 from supervisors import (
     Address,
     Crashed,

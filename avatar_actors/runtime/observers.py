@@ -1,4 +1,4 @@
-"""Who looks on at a runtime besides its host: log, metrics, watchers; without its secrets."""
+"""Opens a runtime's observers (log, metrics, tree socket) and keeps secrets out of them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from pathlib import Path
 
 import trio
 
-from avatar_actors.avatar.runtime_messages import HeraldMessage
+from avatar_actors.avatar.messages import HeraldMessage
 from avatar_actors.avatar.tree import Wanted
 from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.host_settings import LogSettings, RuntimeOptions
+from avatar_actors.model.settings import LogSettings, RuntimeOptions
 from avatar_actors.observe.event_logger import chronicler
-from avatar_actors.observe.log_redaction import SecretsFilter, hiding_secrets
-from avatar_actors.observe.metrics.offer import MetricsOffer
-from avatar_actors.observe.metrics.open import Metering, open_metering
+from avatar_actors.observe.log_lines import SecretsFilter, hiding_secrets
+from avatar_actors.observe.metrics.open import Metering, MetricsOffer, open_metering
 from avatar_actors.observe.tree.server import Prospect, tree_endpoint
-from avatar_actors.observe.tree.tree_record import TreeRecord
+from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import ScratchRefused, listening_for_watchers
 from avatar_actors.session.launch import Launcher
 from supervisors import Address, Backoff, ChildSpec, Supervisor

@@ -12,25 +12,24 @@ from typing import Unpack
 import trio
 from msgspec import Struct
 
-from avatar_actors.avatar.ending import runtime_error
+from avatar_actors.avatar.control import follow_all, runtime_error
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.feed import follow_all
 from avatar_actors.avatar.handle import Avatar
-from avatar_actors.avatar.limit_messages import (
+from avatar_actors.avatar.messages import (
+    Follow,
+    HeraldMessage,
     RaiseBudget,
     TotalSpent,
     TreasurerMessage,
     ask_treasurer,
 )
-from avatar_actors.avatar.runtime_messages import Follow, HeraldMessage
 from avatar_actors.avatar.structured_output import check_schema
 from avatar_actors.avatar.tree import Wanted, start_avatar
 from avatar_actors.model.errors import AvatarDown, SettingsError
 from avatar_actors.model.events import AvatarEvent
-from avatar_actors.model.host_settings import RuntimeOptions
-from avatar_actors.model.settings import AvatarOptions, Budget, settings_from
+from avatar_actors.model.settings import AvatarOptions, Budget, RuntimeOptions, settings_from
 from avatar_actors.model.values import Usage
-from avatar_actors.observe.metrics.offer import MetricsOffer
+from avatar_actors.observe.metrics.open import MetricsOffer
 from avatar_actors.processes import (
     ScratchRefused,
     open_scratch,

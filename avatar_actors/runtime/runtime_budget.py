@@ -1,24 +1,27 @@
-"""The treasurer: the budget of the whole runtime, which all its avatars share."""
+"""The runtime's budget: one actor that all avatars of a runtime ask and report to."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import TypeAlias
 
-from avatar_actors.avatar.limit_messages import (
+from avatar_actors.avatar.limits import Ledger
+from avatar_actors.avatar.messages import (
     Charge,
     CloseAccount,
+    HubMessage,
+    Interrupt,
     RaiseBudget,
     Release,
     Reserve,
     TotalSpent,
     TreasurerMessage,
+    TurnMessage,
 )
-from avatar_actors.avatar.limits import Ledger
-from avatar_actors.avatar.messages import HubMessage, Interrupt, Publish, TurnMessage
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import Budget
 from avatar_actors.model.values import Level, Outcome, Usage
+from avatar_actors.session.messages import Publish
 from supervisors import Address, Inbox, MailboxFull
 
 # The avatar, by its hub, and the turn; turn 0 is what was used outside of any.

@@ -8,16 +8,6 @@ from pathlib import Path
 import trio
 from msgspec import Struct
 
-from avatar_actors.avatar.messages import (
-    HubMessage,
-    Publish,
-    SessionDown,
-    SessionLost,
-    SessionStarting,
-    TrackerMessage,
-    TurnMessage,
-)
-from avatar_actors.avatar.resume_messages import ResumeWish, WhatToResume
 from avatar_actors.model.errors import AgentNotFound, AvatarStartError
 from avatar_actors.model.events import OrphansReapedEvent
 from avatar_actors.processes import Launch, Lease, LeaseLost, end_command, exit_words, open_lease
@@ -28,7 +18,15 @@ from avatar_actors.session.messages import (
     GetVitals,
     KillAgent,
     ProcessMessage,
+    Publish,
     QuestionsOver,
+    QueueNews,
+    ResumeWish,
+    SessionDown,
+    SessionLost,
+    SessionStarting,
+    TrackerNews,
+    WhatToResume,
 )
 from supervisors import Address, AskFailed, AskTimeout, Inbox
 
@@ -49,10 +47,10 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     """Where the process comes from and whom it concerns."""
 
     warden: Address[Admit]
-    turn_queue: Address[TurnMessage]
-    tracker: Address[TrackerMessage]
+    turn_queue: Address[QueueNews]
+    tracker: Address[TrackerNews]
     gatekeeper: Address[GatekeeperMessage]
-    hub: Address[HubMessage]
+    hub: Address[Publish]
     settle: Callable[[ResumeWish], Awaitable[ResumeWish]]
     prepare: Callable[[ResumeWish], Awaitable[Launch]]
     install: str

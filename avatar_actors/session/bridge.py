@@ -15,13 +15,11 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from avatar_actors.avatar import messages as avatar_messages
-from avatar_actors.avatar.limit_messages import Spent
-from avatar_actors.avatar.resume_messages import ResumeImpossible
 from avatar_actors.model import errors
 from avatar_actors.model.events import AvatarEvent, CostEvent, DiagnosticEvent, TextEvent, ToolEvent
 from avatar_actors.model.values import Level, PermissionBasis
 from avatar_actors.session import messages, turn_outcome
+from avatar_actors.session.messages import ResumeImpossible, Spent
 from avatar_actors.session.opening import (
     Calls,
     Links,
@@ -34,7 +32,7 @@ from avatar_actors.session.opening import (
     why_not_resumed,
     without_secrets,
 )
-from avatar_actors.session.tariff import Tariff
+from avatar_actors.session.turn_outcome import Tariff
 from avatar_actors.session.unasked_tools import UnaskedTools
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
@@ -55,7 +53,7 @@ Heard: TypeAlias = trio.MemoryReceiveChannel[bytes | messages.StreamEnded]
 
 class _Turn(Struct):
     turn_id: int
-    reply: Reply[avatar_messages.TurnEnding]
+    reply: Reply[messages.TurnEnding]
     wish: turn_outcome.EndWish | None = None
 
 
@@ -123,7 +121,7 @@ class _Speaker:
         assert opened is not None
         continuity = continuity_of(opened, self._opening.far.wish)
         await self._tell_events(self._opening.news(continuity, opened))
-        up = avatar_messages.SessionUp(opened.capabilities, self._links.process)
+        up = messages.SessionUp(opened.capabilities, self._links.process)
         await self._links.tracker.tell(up)
         ready = self._opening.ready(opened, continuity, self._address, self._links.process)
         await self._links.turn_queue.tell(ready)
@@ -160,7 +158,7 @@ class _Speaker:
             case messages.RunTurn(turn_id, text, attachments):
                 self._turn = _Turn(turn_id, inbox.defer(message))
                 self._unasked.begin_turn()
-                await self._links.tracker.tell(avatar_messages.PromptSent(turn_id))
+                await self._links.tracker.tell(messages.PromptSent(turn_id))
                 await self._command(commands.Prompt(turn_id, text, attachments))
             case messages.SteerTurn(turn_id, text):
                 await self._command(commands.Steer(turn_id, text))
@@ -230,7 +228,7 @@ class _Speaker:
                     await self._links.budget.tell(Spent(turn_id, event.usage))
 
     async def _tell(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
-        await self._links.tracker.tell(avatar_messages.Happened(turn_id, events))
+        await self._links.tracker.tell(messages.Happened(turn_id, events))
 
     async def _fact(self, fact: facts.Fact) -> None:
         match fact:
@@ -249,7 +247,7 @@ class _Speaker:
             case facts.Answered():
                 self._calls.settle(fact)
             case facts.SessionRenamed(session_id):
-                await self._links.turn_queue.tell(avatar_messages.SessionIs(session_id))
+                await self._links.turn_queue.tell(messages.SessionIs(session_id))
             case facts.Opened(capabilities=said):
                 capabilities = self._opening.completed(said)
                 opened = replace(fact, capabilities=capabilities)

@@ -1,4 +1,4 @@
-"""The file clerk: reads and writes text files for the agent, inside the working directory only."""
+"""The file server: reads and writes text files for the agent, in the working directory only."""
 
 from __future__ import annotations
 

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import fnmatch
-import os
-import re
 import uuid
-from functools import cache
 from pathlib import Path
 
 import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from avatar_actors.avatar.resume_messages import ResumeWish
-from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.redaction import Redactor
-from avatar_actors.model.secret_values import of_environment, of_headers, of_url
+from avatar_actors.model.redaction import Redactor, of_environment, of_headers, of_url
 from avatar_actors.model.settings import AvatarSettings, Restarts
 from avatar_actors.model.values import Continuity
 from avatar_actors.processes import Launch
-from avatar_actors.providers.provider import RECONNECTS, LaunchPlan, Place, Provider, Remote
-from avatar_actors.providers.stores.listing import SessionListing, SessionSearch
+from avatar_actors.providers.provider import (
+    RECONNECTS,
+    LaunchPlan,
+    Place,
+    Provider,
+    Remote,
+    passed_to,
+    remote_of,
+)
+from avatar_actors.providers.stores.store import SessionListing, SessionSearch
+from avatar_actors.session.messages import ResumeWish
 from avatar_actors.wire.commands import Beginning
-
-# What the agent gets of our environment without being named by its provider.
-_HARMLESS = (
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TZ", "TMPDIR",
-    "XDG_*", "SSL_CERT_*", "NODE_EXTRA_CA_CERTS", "*_proxy", "*_PROXY", "LD_LIBRARY_PATH",
-)  # fmt: skip
 
 
 class Launcher(Struct, frozen=True):
@@ -105,22 +101,6 @@ class Launcher(Struct, frozen=True):
         return passed_to(self.provider)
 
 
-def passed_to(provider: Provider) -> dict[str, str]:
-    """What of our environment an agent of this provider gets."""
-    is_passed = _any_of((*_HARMLESS, *provider.passes)).match
-    return {name: value for name, value in os.environ.items() if is_passed(name)}
-
-
-def remote_of(provider: Provider, settings: AvatarSettings) -> Remote | None:
-    """Where the agent is, if it is not launched; SettingsError for an address that is no use."""
-    if provider.remote is not None:
-        return provider.remote(settings)
-    if settings.url or settings.headers:
-        wanted = "use the provider `acp` for an agent that is reached by `url`"
-        raise SettingsError(f"{provider.name} is started by a command: {wanted}")
-    return None
-
-
 def settled(provider: Provider, settings: AvatarSettings) -> AvatarSettings:
     """The settings as they hold for this agent: a remote one has restarts of its own."""
     is_remote = remote_of(provider, settings) is not None
@@ -135,8 +115,3 @@ def _write_files(directory: Path, files: dict[str, str]) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(text, "utf-8")
-
-
-@cache
-def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(fnmatch.translate, patterns)))

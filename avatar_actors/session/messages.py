@@ -1,19 +1,157 @@
-"""The messages within a session, and between it and the actors that outlive it."""
+"""The messages within a session, and what it tells those that outlive it.
+
+prompt    turn queue ─▶ bridge ─▶ stdin writer
+events    stdout reader ─▶ bridge ─▶ activity tracker
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.avatar.messages import TurnEnding
-from avatar_actors.model.attachment import Attachment
 from avatar_actors.model.errors import AgentError, AvatarStartError
-from avatar_actors.model.values import JsonObject, Outcome, Permit
+from avatar_actors.model.events import AvatarEvent
+from avatar_actors.model.values import (
+    Attachment,
+    Continuity,
+    JsonObject,
+    Outcome,
+    Permit,
+    ProviderCapabilities,
+    Usage,
+)
 from avatar_actors.processes import Berth, Vitals
-from avatar_actors.wire.commands import AnswerPermission
+from avatar_actors.wire.commands import AnswerPermission, Beginning
 from avatar_actors.wire.facts import FileWanted, PermissionAsked
 from supervisors import Address, Request
+
+
+class Spent(Struct, frozen=True):
+    """What a turn has used up to now; turn 0: what was used outside of any."""
+
+    turn_id: int
+    usage: Usage
+
+
+class ResumeWish(Struct, frozen=True):
+    """What the next life should continue, or why it cannot; `is_demanded`: the host named it.
+
+    `new_id` is for an agent that lets us choose the id of a new session. `model` and `mode` were
+    chosen since the avatar's start.
+    """
+
+    session_id: str = ""
+    continuity: Continuity = Continuity.NEW
+    lost: str = ""
+    is_demanded: bool = False
+    begins: Beginning = Beginning.AS_NAMED
+    new_id: str = ""
+    model: str = ""
+    mode: str = ""
+
+
+class WhatToResume(Struct, Request[ResumeWish], frozen=True):
+    """Asked by each new life of the agent's process."""
+
+
+class ResumeImpossible(Struct, frozen=True):
+    """The stored session cannot be taken up again; start the next life afresh."""
+
+    why: str
+
+
+# To the event hub.
+
+
+class Publish(Struct, frozen=True):
+    """Number these events of one turn (0: of none) and hand them to the subscribers."""
+
+    turn_id: int
+    events: Sequence[AvatarEvent]
+
+
+# To the activity tracker, which passes on what it is told to the event hub.
+
+
+class Happened(Struct, frozen=True):
+    """This came from the agent, in this order."""
+
+    turn_id: int
+    events: Sequence[AvatarEvent]
+
+
+class PromptSent(Struct, frozen=True):
+    """From now on the agent may have read the prompt."""
+
+    turn_id: int
+
+
+class TurnEnding(Struct, frozen=True, kw_only=True):
+    """How a turn ended, as far as its end is known to who ended it.
+
+    `is_recoverable`: the model's API refused it for now; `retry_after` are the seconds it asks for.
+    """
+
+    outcome: Outcome
+    reason: str = ""
+    stop_reason: str = ""
+    usage: Usage | None = None
+    is_recoverable: bool = False
+    retry_after: float = 0.0
+    data: Any = None
+
+
+class SessionUp(Struct, frozen=True):
+    """The agent is there; its process can be asked for its vitals."""
+
+    capabilities: ProviderCapabilities
+    process: Address[ProcessMessage]
+
+
+class SessionDown(Struct, frozen=True):
+    """The agent's process is gone: it died, or we ended it."""
+
+    has_died: bool
+
+
+class SessionStarting(Struct, frozen=True):
+    """A process for the agent is being started."""
+
+
+class SessionReady(Struct, frozen=True, kw_only=True):
+    """The agent takes prompts."""
+
+    bridge: Address[BridgeMessage]
+    process: Address[ProcessMessage]
+    capabilities: ProviderCapabilities
+    session_id: str
+    pid: int | None
+    continuity: Continuity = Continuity.NEW
+    why: str = ""
+
+
+class SessionLost(Struct, frozen=True):
+    """The session has ended; if it died, the supervisor decides whether another comes."""
+
+    why: str
+    returncode: int | None
+    has_died: bool
+
+
+class LoginRefused(Struct, frozen=True):
+    """The agent refused the start of a session for want of a login, and will the next time."""
+
+    message: str
+    advice: str
+
+
+class SessionIs(Struct, frozen=True):
+    """The agent's session has this id now."""
+
+    session_id: str
+
 
 # To the gatekeeper.
 
@@ -159,3 +297,16 @@ class StreamEnded(Struct, frozen=True):
 
     returncode: int | None
     error: AgentError | AvatarStartError | None = None
+
+
+# What a session tells those that outlive it: the activity tracker, and the turn queue.
+TrackerNews: TypeAlias = Happened | PromptSent | SessionUp | SessionDown
+QueueNews: TypeAlias = (
+    SessionStarting
+    | SessionReady
+    | SessionLost
+    | SessionIs
+    | LoginRefused
+    | ResumeImpossible
+    | WhatToResume
+)

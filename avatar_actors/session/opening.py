@@ -8,9 +8,6 @@ from typing import Any, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from avatar_actors.avatar import messages as avatar_messages
-from avatar_actors.avatar.limit_messages import BudgetMessage
-from avatar_actors.avatar.resume_messages import ResumeWish
 from avatar_actors.model import errors
 from avatar_actors.model.events import (
     AvatarEvent,
@@ -24,8 +21,9 @@ from avatar_actors.model.prices import PriceList
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.model.values import Continuity, Level, ProviderCapabilities
 from avatar_actors.processes import exit_words
-from avatar_actors.providers.agent_version import too_old
+from avatar_actors.providers.lookup import too_old
 from avatar_actors.session import messages
+from avatar_actors.session.messages import ResumeWish, Spent
 from avatar_actors.wire import commands, facts
 from supervisors import Address, AskFailed, Reply
 
@@ -49,10 +47,10 @@ _REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
 class Links(Struct, frozen=True, kw_only=True):
     """Whom a bridge talks to."""
 
-    tracker: Address[avatar_messages.TrackerMessage]
-    budget: Address[BudgetMessage]
+    tracker: Address[messages.TrackerNews]
+    budget: Address[Spent]
     gatekeeper: Address[messages.GatekeeperMessage]
-    turn_queue: Address[avatar_messages.TurnMessage]
+    turn_queue: Address[messages.QueueNews]
     process: Address[messages.ProcessMessage]
     writer: Address[messages.Write]
     clerk: Address[messages.ServeFile]
@@ -101,9 +99,9 @@ class Opening(Struct, frozen=True, kw_only=True):
         continuity: ContinuityEvent,
         bridge: Address[messages.BridgeMessage],
         process: Address[messages.ProcessMessage],
-    ) -> avatar_messages.SessionReady:
+    ) -> messages.SessionReady:
         """That prompts are welcome, and where to."""
-        return avatar_messages.SessionReady(
+        return messages.SessionReady(
             bridge=bridge,
             process=process,
             capabilities=opened.capabilities,
@@ -189,8 +187,8 @@ def why_not_resumed(opened: facts.Opened, wish: ResumeWish) -> str:
 async def end_session(links: Links, error: errors.AgentError | errors.AvatarStartError) -> NoReturn:
     """Tell who outlives the session why it ends, and end it."""
     returncode = error.returncode if isinstance(error, errors.AgentDied) else None
-    await links.tracker.tell(avatar_messages.SessionDown(has_died=True))
-    await links.turn_queue.tell(avatar_messages.SessionLost(str(error), returncode, has_died=True))
+    await links.tracker.tell(messages.SessionDown(has_died=True))
+    await links.turn_queue.tell(messages.SessionLost(str(error), returncode, has_died=True))
     raise error
 
 
@@ -202,7 +200,7 @@ def refusal_of(failed: facts.OpenFailed) -> errors.AvatarStartError:
 async def refuse_start(links: Links, error: errors.AvatarStartError) -> NoReturn:
     """This life had no beginning; whether the next one could is for the turn queue to know."""
     if isinstance(error, errors.AgentNeedsLogin):
-        await links.turn_queue.tell(avatar_messages.LoginRefused(error.message, error.advice))
+        await links.turn_queue.tell(messages.LoginRefused(error.message, error.advice))
     raise error
 
 

@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 import trio
 from msgspec import Struct
 
-from avatar_actors.avatar import messages as avatar_messages
-from avatar_actors.avatar.limit_messages import BudgetMessage
 from avatar_actors.model.permission_rules import Rules
 from avatar_actors.model.prices import PriceList
 from avatar_actors.model.redaction import Redactor
@@ -22,11 +20,10 @@ from avatar_actors.session.agent_process import Running, Surroundings, agent_pro
 from avatar_actors.session.bridge import bridge
 from avatar_actors.session.file_server import file_clerk
 from avatar_actors.session.launch import Launcher
+from avatar_actors.session.messages import Spent
 from avatar_actors.session.opening import FarEnd, Links, Opening
 from avatar_actors.session.remote.link import Around, Reached, remote_link
-from avatar_actors.session.stderr_monitor import stderr_monitor
-from avatar_actors.session.stdin_writer import stdin_writer
-from avatar_actors.session.stdio import FromAgent, stdout_reader
+from avatar_actors.session.stdio import FromAgent, stderr_monitor, stdin_writer, stdout_reader
 from avatar_actors.wire.commands import Open
 from supervisors import (
     Address,
@@ -56,11 +53,11 @@ class Company(Struct, frozen=True, kw_only=True):
     """The actors around a session, which outlive it."""
 
     warden: Address[messages.Admit]
-    hub: Address[avatar_messages.HubMessage]
-    tracker: Address[avatar_messages.TrackerMessage]
-    budget: Address[BudgetMessage]
+    hub: Address[messages.Publish]
+    tracker: Address[messages.TrackerNews]
+    budget: Address[Spent]
     gatekeeper: Address[messages.GatekeeperMessage]
-    turn_queue: Address[avatar_messages.TurnMessage]
+    turn_queue: Address[messages.QueueNews]
 
 
 def session_spec(

@@ -1,13 +1,51 @@
-"""The turn rules as a table: what a wire's fact means for the turn it falls into. Pure."""
+"""What a wire's fact means for the current turn: its outcome, a refusal for now, its cost. Pure."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+import re
+from typing import Final, TypeVar
 
-from avatar_actors.avatar.messages import TurnEnding
+from msgspec import Struct
+from msgspec.structs import replace
+
+from avatar_actors.model.events import CostEvent, SessionInfoEvent
+from avatar_actors.model.prices import PriceList
 from avatar_actors.model.values import Outcome
-from avatar_actors.session.refusals import Refusal, refusal_in
-from avatar_actors.wire.facts import TurnOver
+from avatar_actors.session.messages import TurnEnding
+from avatar_actors.wire.facts import Opened, TurnOver
+
+_STATUS: Final = r"(?:HTTP|status|code|error|rejected)\W{0,6}(?:429|503|529)\b"
+_WORDS: Final = (
+    r"overloaded|too many requests|rate.?limit|resource_exhausted|\bunavailable\b|high demand"
+)
+FOR_NOW: Final = re.compile(rf"{_STATUS}|{_WORDS}", re.IGNORECASE)
+# These come with the same statuses, and waiting does not help.
+FOR_GOOD: Final = re.compile(r"insufficient.quota|billing|credit balance", re.IGNORECASE)
+# As in: please retry in 34.07s; try again in 500ms; Retry-After: 5.
+PAUSE: Final = re.compile(
+    r"(?:retry|try again)[- ](?:after|in)\W{0,3}(\d+(?:\.\d+)?) ?(ms|s|min)?", re.IGNORECASE
+)
+_SECONDS: Final = {"ms": 0.001, "s": 1.0, "min": 60.0, "": 1.0}
+
+
+class Refusal(Struct, frozen=True):
+    """Whether trying again may help, and how many seconds the agent asks to wait."""
+
+    is_recoverable: bool = False
+    retry_after: float = 0.0
+
+
+def refusal_in(words: str) -> Refusal:
+    """What these words of a failed turn say."""
+    if not FOR_NOW.search(words) or FOR_GOOD.search(words):
+        return Refusal()
+    pause = PAUSE.search(words)
+    if pause is None:
+        return Refusal(is_recoverable=True)
+    return Refusal(
+        is_recoverable=True, retry_after=float(pause[1]) * _SECONDS[(pause[2] or "").lower()]
+    )
+
 
 # What the agent says at the end of a turn × what we had asked for → the outcome.
 # Who finished before the interrupt arrived has finished; an error after it is its echo.
@@ -74,3 +112,25 @@ def ending_by_death(how: str, wish: EndWish | None) -> TurnEnding:
     if wish is not None:
         return TurnEnding(outcome=wish.outcome, reason=f"{wish.reason}; then {how}")
     return TurnEnding(outcome=Outcome.CRASHED, reason=how)
+
+
+F = TypeVar("F")
+
+
+class Tariff:
+    """Goes over the facts of one session, in their order."""
+
+    def __init__(self, prices: PriceList) -> None:
+        self._prices = prices
+        self._model = ""
+
+    def applied(self, fact: F) -> F:
+        """The same fact; if it tells of usage, with its cost and where that comes from."""
+        if isinstance(fact, CostEvent):
+            usage = self._prices.labelled(fact.usage, self._model)
+            return replace(fact, cost_usd=usage.cost_usd, source=usage.cost_source)
+        if isinstance(fact, TurnOver):
+            return replace(fact, usage=self._prices.labelled(fact.usage, self._model))
+        if isinstance(fact, Opened | SessionInfoEvent):
+            self._model = fact.model or self._model
+        return fact

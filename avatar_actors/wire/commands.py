@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.model.attachment import Attachment
-from avatar_actors.model.values import JsonObject, McpServer, Permit
+from avatar_actors.model.values import Attachment, JsonObject, McpServer, Permit
 
 
 class Beginning(Enum):

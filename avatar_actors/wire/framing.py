@@ -1,9 +1,13 @@
-"""Cuts a stream of bytes into lines, in time linear in the bytes; what a line means is a wire's."""
+"""Cuts a stream of bytes into lines and writes lines of JSON, in time linear in the bytes."""
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
+import msgspec
+
+from avatar_actors.model.values import JsonObject
 from avatar_actors.wire.envelope import HEAD_LENGTH
 
 NEWLINE: Final = b"\n"
@@ -73,3 +77,46 @@ class Lines:
             line[: self._head_length] for line in lines if len(line) > self._max_line
         ]
         return kept
+
+
+class Tail:
+    """The last `length` characters of all that was added."""
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+        self._pieces: list[str] = []
+        self._kept = 0
+
+    def add(self, piece: str) -> None:
+        """The text goes on."""
+        if piece:
+            self._pieces.append(piece)
+            self._kept += len(piece)
+        if self._kept > 2 * self._length:
+            self._join()
+
+    def text(self) -> str:
+        """The end as it is now."""
+        self._join()
+        return "".join(self._pieces)
+
+    def _join(self) -> None:
+        end = "".join(self._pieces)[-self._length :]
+        self._pieces = [end]
+        self._kept = len(end)
+
+
+# Signs that JavaScript's line readers may take for the end of a line.
+LINE_ENDS: Final = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
+
+
+def json_line(message: JsonObject) -> bytes:
+    """The line, with its end."""
+    try:
+        encoded = msgspec.json.encode(message)
+    except UnicodeEncodeError:
+        # Half a surrogate pair in the host's text: only the escaped form can carry it.
+        encoded = json.dumps(message).encode("ascii")
+    for sign, escaped in LINE_ENDS:
+        encoded = encoded.replace(sign, escaped)
+    return encoded + b"\n"

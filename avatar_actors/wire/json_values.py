@@ -1,8 +1,9 @@
-"""Narrows JSON that an agent sent: looks into it without trusting its shape, and never raises."""
+"""Narrows JSON that an agent sent, times included: never trusts its shape, never raises."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final, TypeGuard, TypeVar
 
@@ -100,3 +101,21 @@ def raw_text(line: bytes) -> str:
 def shown(line: bytes) -> str:
     """The beginning of what an agent sent, for a message."""
     return ascii(line[:SHOWN_LENGTH].decode("utf-8", "replace"))
+
+
+def moment_of(text: str) -> float:
+    """The time that an agent wrote; what is none is very long ago."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return 0.0
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def time_text(seconds: float) -> str:
+    """A time as the agents write it; empty for one that no calendar has."""
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, OSError, ValueError):
+        return ""
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Where a connection stands, and what may follow what: one table for every wire that uses it."""
+"""Where a connection stands: one table of what may follow what, and the ids that are done with."""
 
 from __future__ import annotations
 
@@ -57,3 +57,24 @@ class Progress:
         if found is not None:
             self.phase = found
         return found is not None
+
+
+MOST_REMEMBERED: Final = 1024
+
+
+class Fence:
+    """The latest of the ids that were added; older ones are forgotten."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ids
+
+    def add(self, *names: str) -> None:
+        """Done with these."""
+        for name in names:
+            self._ids.pop(name, None)
+            self._ids[name] = None
+        while len(self._ids) > MOST_REMEMBERED:
+            del self._ids[next(iter(self._ids))]

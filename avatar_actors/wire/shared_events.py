@@ -1,12 +1,13 @@
-"""Makes thinking events out of pieces of thoughts; which text is a thought is a wire's to say."""
+"""Events that every wire makes in the same way: thinking, cost, diagnostics."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from avatar_actors.model.events import ThinkingEvent
-from avatar_actors.model.values import ThinkingPhase
+from avatar_actors.model.events import CostEvent, DiagnosticEvent, ThinkingEvent, UnrecognisedEvent
+from avatar_actors.model.values import CostSource, Level, ThinkingPhase, Usage
+from avatar_actors.wire.json_values import is_figure, is_object, raw_text
 
 # Where a subject is looked for. Agents write it first: "**Considering options**\n…".
 HEAD_LENGTH: Final = 256
@@ -105,3 +106,45 @@ class Thoughts:
     def _note_phase(self, text: str) -> None:
         self._phase = phase_of(self._cut_word + text) or self._phase
         self._cut_word = text[-LONGEST_WORD:].rpartition(" ")[2]
+
+
+def remark(message: str) -> DiagnosticEvent:
+    """A warning of the wire's own."""
+    return DiagnosticEvent(message=message, level=Level.WARNING, source="wire")
+
+
+def unrecognised(raw: bytes, source: str) -> UnrecognisedEvent:
+    """A line of a kind that the wire does not know."""
+    return UnrecognisedEvent(raw=raw_text(raw), source=source)
+
+
+_LEVELS: Final = 3
+_MOST_NAMES: Final = 8
+
+
+def cost_event(usage: Usage) -> CostEvent:
+    """The report of this usage."""
+    return CostEvent(
+        cost_usd=usage.cost_usd,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cached_tokens=usage.cached_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        source=CostSource.UNKNOWN if usage.cost_usd is None else CostSource.REPORTED,
+    )
+
+
+def impossible(report: object) -> list[DiagnosticEvent]:
+    """A word about the figures of a report that cannot be, and are therefore not counted."""
+    names = ", ".join(_impossible(report, _LEVELS))
+    words = f"the agent tells figures that cannot be, not counted: {names}"
+    return [remark(words)] if names else []
+
+
+def _impossible(report: object, levels: int) -> list[str]:
+    names: list[str] = []
+    for key, value in report.items() if is_object(report) and levels else ():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        names += [key[:80]] if is_number and not is_figure(value) else []
+        names += _impossible(value, levels - 1)
+    return names[:_MOST_NAMES]

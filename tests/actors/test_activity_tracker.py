@@ -10,14 +10,9 @@ from avatar_actors.avatar.activity_tracker import activity_tracker
 from avatar_actors.avatar.messages import (
     BeginTurn,
     EndTurn,
-    Happened,
     HubMessage,
-    PromptSent,
-    Publish,
-    SessionUp,
     TrackerMessage,
     TryAgain,
-    TurnEnding,
     WasSent,
 )
 from avatar_actors.model.events import (
@@ -43,7 +38,14 @@ from avatar_actors.model.values import (
     Usage,
 )
 from avatar_actors.processes import Vitals
-from avatar_actors.session.messages import ProcessMessage
+from avatar_actors.session.messages import (
+    Happened,
+    ProcessMessage,
+    PromptSent,
+    Publish,
+    SessionUp,
+    TurnEnding,
+)
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import trio
 
-from avatar_actors.avatar.resume_messages import ResumeWish
 from avatar_actors.processes import Launch
 from avatar_actors.programs.warden.process_tree import children
 from avatar_actors.runtime.warden import warden
 from avatar_actors.session.agent_process import Surroundings, agent_process
-from avatar_actors.session.messages import Admit, ProcessMessage
+from avatar_actors.session.messages import Admit, ProcessMessage, ResumeWish
 from supervisors import Address, ChildSpec, open_supervisor
 from tests.actors.stage import Ear
 from tests.processes.census import PATIENCE, eventually, own_children

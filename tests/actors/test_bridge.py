@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import trio
 
-from avatar_actors.avatar.resume_messages import ResumeWish
 from avatar_actors.model.errors import WireBroken
 from avatar_actors.model.permission_rules import Rules
 from avatar_actors.model.prices import PriceList
@@ -19,6 +18,7 @@ from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import ProviderCapabilities
 from avatar_actors.session import messages
 from avatar_actors.session.bridge import Heard, bridge
+from avatar_actors.session.messages import ResumeWish
 from avatar_actors.session.opening import FarEnd, Links, Opening
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire

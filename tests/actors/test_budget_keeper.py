@@ -5,23 +5,25 @@ from functools import partial
 import pytest
 
 from avatar_actors.avatar.budget_keeper import budget_keeper
-from avatar_actors.avatar.limit_messages import (
+from avatar_actors.avatar.messages import (
     BudgetMessage,
     Charge,
     CloseAccount,
+    HubMessage,
+    Interrupt,
     MayRun,
     RaiseBudget,
     Release,
     Reserve,
     Settle,
-    Spent,
     TotalSpent,
     TreasurerMessage,
+    TurnMessage,
 )
-from avatar_actors.avatar.messages import HubMessage, Interrupt, Publish, TurnMessage
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import Budget
 from avatar_actors.model.values import Outcome, Usage
+from avatar_actors.session.messages import Publish, Spent
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

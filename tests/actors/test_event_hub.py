@@ -2,11 +2,11 @@
 
 from functools import partial
 
-from avatar_actors.avatar.event_hub import event_hub
+from avatar_actors.avatar.activity_tracker import event_hub
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.messages import HubMessage, Publish, Subscribe, Unsubscribe
-from avatar_actors.avatar.runtime_messages import Follow, SlowReaders
+from avatar_actors.avatar.messages import Follow, HubMessage, SlowReaders, Subscribe, Unsubscribe
 from avatar_actors.model.events import AvatarEvent, DiagnosticEvent, TextEvent, TurnEndedEvent
+from avatar_actors.session.messages import Publish
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

@@ -8,7 +8,7 @@ import trio
 from trio.testing import MockClock
 
 from avatar_actors.avatar.gatekeeper import gatekeeper
-from avatar_actors.avatar.messages import Happened, TrackerMessage
+from avatar_actors.avatar.messages import TrackerMessage
 from avatar_actors.model.errors import UnknownRequest
 from avatar_actors.model.events import PermissionClosedEvent, PermissionEvent, ToolEvent
 from avatar_actors.model.permission_rules import Rules
@@ -20,6 +20,7 @@ from avatar_actors.session.messages import (
     BridgeMessage,
     Decided,
     GatekeeperMessage,
+    Happened,
     Question,
     QuestionsOver,
     QuestionWithdrawn,

@@ -7,10 +7,10 @@ from functools import partial
 
 import trio
 
-from avatar_actors.avatar.messages import HubMessage, Publish
-from avatar_actors.avatar.runtime_messages import AvatarBorn, HeraldMessage
+from avatar_actors.avatar.messages import AvatarBorn, HeraldMessage, HubMessage
 from avatar_actors.model.events import SupervisionEvent
 from avatar_actors.runtime.event_router import event_of, herald
+from avatar_actors.session.messages import Publish
 from supervisors import (
     Address,
     ChildSpec,

@@ -5,11 +5,11 @@ from functools import partial
 import trio
 from trio.testing import MockClock
 
-from avatar_actors.avatar.limit_messages import Acquire, GiveBack, LimiterMessage
-from avatar_actors.avatar.messages import Happened, TrackerMessage
+from avatar_actors.avatar.messages import Acquire, GiveBack, LimiterMessage, TrackerMessage
 from avatar_actors.avatar.rate_limiter import rate_limiter
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import RateLimit
+from avatar_actors.session.messages import Happened
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

@@ -15,8 +15,8 @@ from trio.testing import (
     memory_stream_one_way_pair,
 )
 
-from avatar_actors.avatar.messages import HubMessage, Publish
-from avatar_actors.avatar.private_dir import private_dir
+from avatar_actors.avatar.messages import HubMessage
+from avatar_actors.avatar.tree import private_dir
 from avatar_actors.model.errors import AgentDied
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.redaction import Redactor
@@ -27,14 +27,13 @@ from avatar_actors.session.messages import (
     BridgeMessage,
     FileServed,
     Nothing,
+    Publish,
     ServeFile,
     StderrTail,
     StreamEnded,
     Write,
 )
-from avatar_actors.session.stderr_monitor import stderr_monitor
-from avatar_actors.session.stdin_writer import stdin_writer
-from avatar_actors.session.stdio import FromAgent, stdout_reader
+from avatar_actors.session.stdio import FromAgent, stderr_monitor, stdin_writer, stdout_reader
 from avatar_actors.wire.facts import FileWanted
 from supervisors import Address, ChildSpec, Restart, open_supervisor
 from tests.actors.stage import Ear, Stage, open_stage

@@ -4,20 +4,23 @@ from functools import partial
 
 import pytest
 
-from avatar_actors.avatar.limit_messages import (
+from avatar_actors.avatar.messages import (
     Charge,
     CloseAccount,
+    HubMessage,
+    Interrupt,
     RaiseBudget,
     Release,
     Reserve,
     TotalSpent,
     TreasurerMessage,
+    TurnMessage,
 )
-from avatar_actors.avatar.messages import HubMessage, Interrupt, Publish, TurnMessage
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import Budget
 from avatar_actors.model.values import Outcome, Usage
 from avatar_actors.runtime.runtime_budget import Books, treasurer
+from avatar_actors.session.messages import Publish
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
 

@@ -14,7 +14,7 @@ import trio
 
 from avatar_actors import TreeHappening, TreePart, TreeSnapshot, Unwatchable, watch_tree
 from avatar_actors.observe.tree.server import MOST_WATCHERS, Prospect, tree_endpoint
-from avatar_actors.observe.tree.tree_record import TreeRecord
+from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import is_our_user, listening_for_watchers
 from supervisors import Address, Backoff, ChildSpec, Inbox, Supervisor, open_supervisor
 from supervisors.testing import crash

@@ -6,21 +6,22 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from avatar_actors.avatar import messages
-from avatar_actors.avatar.limit_messages import BudgetMessage, GiveBack, LimiterMessage
-from avatar_actors.avatar.messages import TurnEnding
+from avatar_actors.avatar import messages as avatar_messages
+from avatar_actors.avatar.messages import BudgetMessage, GiveBack, LimiterMessage
 from avatar_actors.avatar.turn_queue import turn_queue
 from avatar_actors.avatar.turn_runner import Links, TurnRunner
 from avatar_actors.model.errors import AgentNeedsLogin
 from avatar_actors.model.events import ErrorEvent, TurnEndedEvent
 from avatar_actors.model.settings import AvatarSettings, WhileBusy
 from avatar_actors.model.values import Outcome, ProviderCapabilities, Usage
+from avatar_actors.session import messages as session_messages
 from avatar_actors.session.messages import (
     BridgeMessage,
     CancelTurn,
     GatekeeperMessage,
     ProcessMessage,
     RunTurn,
+    TurnEnding,
 )
 from supervisors import Address, ChildSpec, Inbox, Reply, Restart
 from supervisors.testing import freeze
@@ -52,13 +53,13 @@ class Agent:
 class Scene:
     def __init__(self) -> None:
         self.agent = Agent()
-        self.tracker = Ear[messages.TrackerMessage](EndTurn=TurnEndedEvent(), WasSent=True)
+        self.tracker = Ear[avatar_messages.TrackerMessage](EndTurn=TurnEndedEvent(), WasSent=True)
         self.limiter = Ear[LimiterMessage]()
         self.limiter_at: Address[LimiterMessage]
         self.budget_at: Address[BudgetMessage]
         self.process_at: Address[ProcessMessage]
-        self.tracker_at: Address[messages.TrackerMessage]
-        self.at: Address[messages.TurnMessage]
+        self.tracker_at: Address[avatar_messages.TrackerMessage]
+        self.at: Address[avatar_messages.TurnMessage]
         self.links: Links
         self.capabilities = ProviderCapabilities()
 
@@ -88,7 +89,7 @@ class Scene:
 
     async def meet(self, bridge: Address[BridgeMessage]) -> None:
         """A session with this bridge is open."""
-        ready = messages.SessionReady(
+        ready = session_messages.SessionReady(
             bridge=bridge,
             process=self.process_at,
             capabilities=self.capabilities,
@@ -99,14 +100,14 @@ class Scene:
 
     async def submit(self, turn_id: int, how: WhileBusy = WhileBusy.QUEUE) -> None:
         await self.at.tell(
-            messages.Submit(
-                messages.Submission(turn_id=turn_id, text="x", while_busy=how, timeout=1000)
+            avatar_messages.Submit(
+                avatar_messages.Submission(turn_id=turn_id, text="x", while_busy=how, timeout=1000)
             )
         )
 
     def ends(self) -> dict[int, Outcome]:
         """How each turn ended; a turn that ended twice is a fault."""
-        told = [each for each in self.tracker.heard if isinstance(each, messages.EndTurn)]
+        told = [each for each in self.tracker.heard if isinstance(each, avatar_messages.EndTurn)]
         numbers = [each.turn_id for each in told]
         assert len(numbers) == len(set(numbers)), "a turn ended twice"
         return {each.turn_id: each.ending.outcome for each in told}
@@ -139,7 +140,7 @@ async def test_a_late_interrupt_never_hits_the_next_turn(scene: Scene) -> None:
         await stage.rest()
         scene.agent.end(1)
         await stage.rest()
-        assert not await scene.at.ask(messages.Interrupt(1))
+        assert not await scene.at.ask(avatar_messages.Interrupt(1))
         await stage.rest()
         assert scene.agent.cancels == []
         scene.agent.end(2)
@@ -151,7 +152,7 @@ async def test_an_interrupt_at_the_rate_limiter_sends_nothing(scene: Scene) -> N
         with freeze(scene.limiter_at):
             await scene.submit(1)
             await stage.rest()
-            assert await scene.at.ask(messages.Interrupt(1))
+            assert await scene.at.ask(avatar_messages.Interrupt(1))
             await stage.rest()
             assert scene.ends() == {1: Outcome.CANCELLED}
         await stage.rest()
@@ -166,13 +167,13 @@ async def test_an_interrupt_while_the_tracker_is_busy_is_not_forgotten(scene: Sc
         async with open_stage() as stage:
             await scene.play(stage)
             with freeze(scene.tracker_at) as step:
-                await scene.tracker_at.tell(messages.WasSent(0))
+                await scene.tracker_at.tell(avatar_messages.WasSent(0))
                 await scene.submit(1)
                 await stage.rest()
                 for _ in range(steps):
                     await step()
                 with trio.move_on_after(0.05):
-                    await scene.at.ask(messages.Interrupt(1))
+                    await scene.at.ask(avatar_messages.Interrupt(1))
             await stage.rest()
             assert scene.ends() == {1: Outcome.CANCELLED}, steps
             assert set(scene.agent.prompts) == set(scene.agent.cancels), steps
@@ -202,7 +203,7 @@ async def test_a_close_down_ends_all_and_takes_no_more(scene: Scene) -> None:
         for turn in (1, 2):
             await scene.submit(turn)
         await stage.rest()
-        await scene.at.ask(messages.CloseDown("enough"))
+        await scene.at.ask(avatar_messages.CloseDown("enough"))
         await scene.submit(3)
         await stage.rest()
         cancelled = Outcome.CANCELLED
@@ -225,7 +226,7 @@ async def test_who_asks_how_it_does_holds_up_no_interrupt(scene: Scene) -> None:
     asked: list[int | None] = []
 
     async def ask() -> None:
-        asked.append((await scene.at.ask(messages.GetHealth())).pid)
+        asked.append((await scene.at.ask(avatar_messages.GetHealth())).pid)
 
     async with open_stage() as stage:
         await scene.play(stage)
@@ -236,7 +237,7 @@ async def test_who_asks_how_it_does_holds_up_no_interrupt(scene: Scene) -> None:
                 for _ in range(100):
                     nursery.start_soon(ask)
                 await stage.rest()
-                assert await scene.at.ask(messages.Interrupt(1))
+                assert await scene.at.ask(avatar_messages.Interrupt(1))
             assert asked == []
         assert asked == [1] * 100
         await stage.rest()
@@ -252,12 +253,14 @@ async def test_a_login_that_is_refused_later_ends_the_avatar_and_says_what_to_do
         monitor = scene.at.monitor()
         await scene.submit(1)
         await stage.rest()
-        await scene.at.tell(messages.LoginRefused("refused with HTTP 401", "Give a valid token."))
+        await scene.at.tell(
+            session_messages.LoginRefused("refused with HTTP 401", "Give a valid token.")
+        )
         down = await monitor.down()
         assert down.exit is not None
         assert isinstance(down.exit.error, AgentNeedsLogin)
         assert scene.ends() == {1: Outcome.CRASHED}
-        told = [each for each in scene.tracker.heard if isinstance(each, messages.Happened)]
+        told = [each for each in scene.tracker.heard if isinstance(each, session_messages.Happened)]
         [error] = [e for each in told for e in each.events if isinstance(e, ErrorEvent)]
         assert error.error == "the avatar has ended: refused with HTTP 401\nGive a valid token."
         assert not error.recoverable
@@ -268,7 +271,7 @@ async def test_a_login_that_is_refused_at_the_first_start_is_left_to_who_starts(
 ) -> None:
     async with open_stage() as stage:
         await scene.set_up(stage)
-        await scene.at.tell(messages.LoginRefused("refused", "sign in"))
+        await scene.at.tell(session_messages.LoginRefused("refused", "sign in"))
         await stage.rest()
         await scene.open_session(stage)
         await scene.submit(1)
@@ -314,7 +317,7 @@ async def test_nothing_is_said_into_a_turn_that_waits_for_the_rate_limit(scene: 
 async def test_the_first_of_two_interrupts_says_how_a_turn_ends(scene: Scene) -> None:
     async with open_stage() as stage:
         await scene.play(stage)
-        submission = messages.Submission(turn_id=1, text="x", timeout=1000)
+        submission = avatar_messages.Submission(turn_id=1, text="x", timeout=1000)
         runner = TurnRunner(submission, AvatarSettings(), scene.links, scene.at, trio.sleep_forever)
         first = TurnEnding(outcome=Outcome.TIMED_OUT, reason="first")
         await runner.interrupt(first)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from avatar_actors import SettingsError, acp_provider, find_agent
-from avatar_actors.providers.agent_version import is_older, version_in
+from avatar_actors.providers.lookup import is_older, version_in
 from avatar_actors.providers.registry import provider_named
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.avatar.resume_messages import ResumeWish
 from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.model.values import McpServer
 from avatar_actors.providers.acp import acp_provider
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.session.launch import Launcher
+from avatar_actors.session.messages import ResumeWish
 from avatar_actors.wire.commands import Beginning
 
 KEY = "sk-very-secret-1234"

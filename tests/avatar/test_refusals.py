@@ -4,11 +4,11 @@ import math
 
 import pytest
 
-from avatar_actors.avatar.messages import TurnEnding
-from avatar_actors.avatar.retrying import next_attempt, patience, retry_of
+from avatar_actors.avatar.turn_runner import next_attempt, patience, retry_of
 from avatar_actors.model.settings import Retry
 from avatar_actors.model.values import Outcome
-from avatar_actors.session.refusals import refusal_in
+from avatar_actors.session.messages import TurnEnding
+from avatar_actors.session.turn_outcome import refusal_in
 
 
 @pytest.mark.parametrize(

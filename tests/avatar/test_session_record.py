@@ -5,11 +5,11 @@ from functools import partial
 
 import pytest
 
-from avatar_actors.avatar.messages import SessionLost, SessionReady
-from avatar_actors.avatar.resume_messages import Chosen, ResumeThis
+from avatar_actors.avatar.messages import Chosen, ResumeThis
 from avatar_actors.avatar.session_state import SessionRecord
 from avatar_actors.model.events import AvatarEvent, StateEvent
 from avatar_actors.model.values import BridgeState, Continuity, ProviderCapabilities
+from avatar_actors.session.messages import SessionLost, SessionReady
 from avatar_actors.wire.commands import Beginning
 from supervisors import Address, ChildSpec, Inbox, open_supervisor
 

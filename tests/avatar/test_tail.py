@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from avatar_actors.model.redaction import Redactor
-from avatar_actors.session.stderr_monitor import Tail
+from avatar_actors.session.stdio import Tail
 
 SECRET = "sk-0a1b2c3d4e5f6g7h"
 # Any six letters of it would be a hint.

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 import pytest
 import trio
 
-from avatar_actors.chaos.oracle.belonging import population
-from avatar_actors.chaos.oracle.process_view import MARK, Wardens
+from avatar_actors.chaos.oracle.process_view import MARK, Wardens, population
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ DEFECTS = {
     ),
     "an avatar's directory is not removed": defect(
         Edit(
-            "avatar_actors/avatar/private_dir.py",
+            "avatar_actors/avatar/tree.py",
             "await trio.to_thread.run_sync(",
             f"{ONCE} or await trio.to_thread.run_sync(",
         ),

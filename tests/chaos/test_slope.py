@@ -2,8 +2,7 @@
 
 import random
 
-from avatar_actors.chaos.report.histogram import Histogram, percentile
-from avatar_actors.chaos.report.statistics import drift, slope
+from avatar_actors.chaos.report.statistics import Histogram, drift, percentile, slope
 
 
 def walk(growth: float, seed: int, noise: float = 1.0) -> tuple[list[float], list[float]]:

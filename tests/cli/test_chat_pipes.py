@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from avatar_actors.cli.terminal.text import HIDDEN
-from avatar_actors.processes.identity import process_identity
+from avatar_actors.processes.sweep import process_identity
 from avatar_actors.programs.warden.process_tree import descendants
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
 from tests.conformance.remains import directories_of

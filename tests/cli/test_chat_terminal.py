@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.processes.identity import process_identity
+from avatar_actors.processes.sweep import process_identity
 from avatar_actors.programs.warden.process_tree import descendants
 from tests.cli.programs import PATIENCE, script
 from tests.cli.terminal import CTRL_C, CTRL_Z, Terminal, avatar_in_terminal

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.cli.terminal.harmless import harmless
-from avatar_actors.cli.terminal.text import HIDDEN, PlainText, plain, without_controls
+from avatar_actors.cli.terminal.text import HIDDEN, PlainText, harmless, plain, without_controls
 
 TEXTS = st.text(
     st.sampled_from("ab;31m[]P\\ \n\t\r\x07\x1b\x9b\x9c\x00ž\u202e\U0001f600"), max_size=60

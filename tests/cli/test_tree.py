@@ -16,7 +16,7 @@ from avatar_actors import ObservableProgram, TreeChange, TreeHappening, TreeSnap
 from avatar_actors.cli.commands import run
 from avatar_actors.cli.exit_codes import Failure
 from avatar_actors.cli.tree.attached import Sighting, candidates
-from avatar_actors.processes.identity import process_identity
+from avatar_actors.processes.sweep import process_identity
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
 from tests.cli.terminal import CTRL_C, Terminal, avatar_in_terminal
 from tests.conformance.remains import directories_of

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from avatar_actors.config import avatar_sections, provider_sections
+from avatar_actors.config.avatar_sections import Servers
 from avatar_actors.config.keys import Gone, Key, Named, Section
-from avatar_actors.config.mcp_keys import Servers
 from avatar_actors.config.schema import ROOT
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "avatars" / "configuration.md"

@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from avatar_actors.config.avatar_sections import Servers
 from avatar_actors.config.keys import AnyKind, Key, Named, Section
-from avatar_actors.config.mcp_keys import Servers
 from avatar_actors.config.schema import ROOT
 from avatar_actors.model.settings import PermissionMode, WhileBusy
 from tests.configuration.probes import (

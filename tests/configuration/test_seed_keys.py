@@ -10,8 +10,7 @@ import yaml
 
 from avatar_actors.config.config import AvatarConfig
 from avatar_actors.model.errors import ConfigError
-from avatar_actors.model.host_settings import MetricsKind
-from avatar_actors.model.settings import PermissionMode
+from avatar_actors.model.settings import MetricsKind, PermissionMode
 from avatar_actors.model.values import McpServer
 from tests.configuration.probes import (
     Probe,

@@ -13,7 +13,7 @@ import yaml
 from avatar_actors.config.config import AvatarConfig
 from avatar_actors.config.keys import AnyKind, Gone, Key, Named, Section, Switch
 from avatar_actors.config.schema import ROOT
-from avatar_actors.config.trust import FOUND_MAY_SET
+from avatar_actors.config.search import FOUND_MAY_SET
 from avatar_actors.model.errors import ConfigError
 from avatar_actors.model.settings import PermissionMode, WhileBusy
 from tests.configuration.probes import Probe, host, setting

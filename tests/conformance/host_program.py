@@ -13,7 +13,7 @@ from pathlib import Path
 import trio
 
 from avatar_actors import AvatarError, open_avatar
-from avatar_actors.processes.identity import host_identity, process_identity
+from avatar_actors.processes.sweep import host_identity, process_identity
 from tests.conformance.dialects import dialect_named
 from tests.conformance.stage import script, surroundings
 

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from avatar_actors.processes.identity import host_identity, process_identity
+from avatar_actors.processes.sweep import host_identity, process_identity
 from avatar_actors.programs.warden import LEASE_COOKIE
 from avatar_actors.programs.warden.process_tree import all_pids, descendants
 

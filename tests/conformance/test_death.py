@@ -20,7 +20,7 @@ from avatar_actors import (
     Turn,
     TurnEndedEvent,
 )
-from avatar_actors.processes.identity import host_identity
+from avatar_actors.processes.sweep import host_identity
 from tests.conformance.dialects import Dialect, Trait, every_dialect
 from tests.conformance.remains import processes_marked, processes_of
 from tests.conformance.stage import Step, on_stage, script

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.limits import Ledger
-from avatar_actors.avatar.prompting import submission_of, worded
 from avatar_actors.avatar.structured_output import check_schema
+from avatar_actors.avatar.turn import submission_of, worded
 from avatar_actors.config.config import AvatarConfig, config_schema
-from avatar_actors.model.attachment import Attachment
 from avatar_actors.model.errors import ConfigError, SettingsError
 from avatar_actors.model.prices import Price, PriceList
 from avatar_actors.model.settings import (
@@ -33,7 +32,7 @@ from avatar_actors.model.settings import (
     settings_from,
 )
 from avatar_actors.model.tool_policy import ToolPolicy
-from avatar_actors.model.values import JsonObject, Usage
+from avatar_actors.model.values import Attachment, JsonObject, Usage
 from avatar_actors.wire.json_values import is_array, is_object
 
 NESTED: Final = 256

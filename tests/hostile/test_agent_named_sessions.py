@@ -7,7 +7,7 @@ import pytest
 
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.providers.stores.embedded import embedded_store
-from avatar_actors.providers.stores.listing import SessionSearch
+from avatar_actors.providers.stores.store import SessionSearch
 from avatar_actors.wire.acp.profile import AcpProfile
 from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Beginning, Open, Prompt

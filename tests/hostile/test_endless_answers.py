@@ -14,7 +14,7 @@ from avatar_actors import (
     ThinkingEvent,
     TurnEndedEvent,
 )
-from avatar_actors.avatar.history import AnswerText, History
+from avatar_actors.avatar.turn_queue import AnswerText, History
 from tests.hostile.lines import END, one_avatar, orders, text, write
 
 PIECE = "x" * 1000

@@ -9,9 +9,9 @@ import pytest
 import trio
 
 from avatar_actors import Budget, CostEvent, DiagnosticEvent, Outcome, open_runtime
-from avatar_actors.avatar.limit_messages import Charge, Release, TreasurerMessage
 from avatar_actors.avatar.limits import Ledger, Limit
-from avatar_actors.model.host_settings import LogSettings, MetricsSettings
+from avatar_actors.avatar.messages import Charge, Release, TreasurerMessage
+from avatar_actors.model.settings import LogSettings, MetricsSettings
 from avatar_actors.model.values import Usage
 from avatar_actors.wire.facts import Fact, TurnOver
 from tests.hostile.lines import PATIENCE, line_avatar, orders, write

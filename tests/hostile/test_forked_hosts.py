@@ -14,7 +14,7 @@ BEGIN = """
 import asyncio, os, signal, sys, threading, time
 from avatar_actors import AvatarDown, AvatarEngine, EventEmitter, RuntimeThread, TextEvent
 from avatar_actors import stop_on_signals
-from avatar_actors.processes.identity import host_identity, process_identity
+from avatar_actors.processes.sweep import host_identity, process_identity
 place = sys.argv[1]
 WAIT = 'SCRIPT:[{"say": "here"}, {"wait": 1000}]'
 

@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from avatar_actors import AvatarEvent, EventEmitter, TextEvent
-from avatar_actors.hosting.hatch import Hatch
+from avatar_actors.hosting.streams import Hatch
 from tests.hosting.engines import PATIENCE, Ear, Engines
 
 if TYPE_CHECKING:

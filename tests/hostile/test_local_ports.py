@@ -11,7 +11,7 @@ import trio
 import trio.testing
 
 from avatar_actors import MetricsSettings, open_runtime
-from avatar_actors.observe.metrics.endpoint import MOST_SCRAPERS
+from avatar_actors.observe.metrics.prometheus import MOST_SCRAPERS
 from avatar_actors.observe.tree.server import MOST_WATCHERS
 from tests.actors.test_tree_endpoint import open_house
 from tests.metrics.http_get import get

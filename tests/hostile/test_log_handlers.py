@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from avatar_actors.model.redaction import Redactor
-from avatar_actors.observe.log_redaction import SecretsFilter
+from avatar_actors.observe.log_lines import SecretsFilter
 from supervisors import SafeLogger
 
 # Each host has two avatars, kills the agent of one, and prints what both answer after that.

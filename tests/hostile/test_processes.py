@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from avatar_actors import open_runtime
-from avatar_actors.avatar.private_dir import private_dir
+from avatar_actors.avatar.tree import private_dir
 from avatar_actors.processes import (
     WardenProcess,
     open_scratch,
@@ -20,8 +20,8 @@ from avatar_actors.processes import (
     sweep_scratch,
     tree_sockets,
 )
-from avatar_actors.processes.identity import host_identity, is_dead_host
 from avatar_actors.processes.private_root import scratch_parents
+from avatar_actors.processes.sweep import host_identity, is_dead_host
 from avatar_actors.session.messages import Nothing
 from supervisors import ChildSpec, open_supervisor
 from tests.processes.census import PATIENCE, Book, eventually, run_zoo

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from avatar_actors import LogSettings, open_runtime
-from avatar_actors.model.redaction import Redactor
-from avatar_actors.model.secret_values import is_secret_name, of_environment
-from avatar_actors.observe.log_redaction import SecretsFilter
+from avatar_actors.model.redaction import Redactor, is_secret_name, of_environment
+from avatar_actors.observe.log_lines import SecretsFilter
 from tests.runtime.home import PATIENCE, Home, script
 
 ODD = "pa\"ss'w\\ö/rd \N{GRINNING FACE}+1"

@@ -4,7 +4,7 @@ import threading
 import pytest
 import trio
 
-from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.portal import Bell
 from tests.hosting.engines import PATIENCE
 
 

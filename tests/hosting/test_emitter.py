@@ -15,8 +15,7 @@ from avatar_actors import (
     TextEvent,
     ToolEvent,
 )
-from avatar_actors.hosting.executors import Delivery
-from avatar_actors.hosting.loops import HandlerLoop
+from avatar_actors.hosting.executors import Delivery, HandlerLoop
 from tests.hosting.engines import PATIENCE, Ear
 
 

@@ -3,7 +3,7 @@
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from avatar_actors.hosting.hatch import Hatch
+from avatar_actors.hosting.streams import Hatch
 
 
 async def put_until_it_is_full(hatch: Hatch[int]) -> None:

@@ -7,7 +7,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from avatar_actors import AvatarEvent, EventEmitter, open_runtime
-from avatar_actors.hosting.room import Room, Wish
+from avatar_actors.hosting.engine_avatar import Room, Wish
 from avatar_actors.hosting.runtime_thread import Inside
 from avatar_actors.providers.registry import provider_named
 from tests.hosting.engines import PATIENCE, Ear

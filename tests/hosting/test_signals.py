@@ -14,7 +14,7 @@ from tests.hosting.engines import PATIENCE
 CALL = """
 import os, sys
 from avatar_actors import AvatarEngine, TextEvent
-from avatar_actors.processes.identity import host_identity, process_identity
+from avatar_actors.processes.sweep import host_identity, process_identity
 place = sys.argv[1]
 engine = AvatarEngine("embedded", working_dir=place, env={"AVATAR_EMBEDDED_HOME": place})
 engine.on(TextEvent, lambda event: print(event.text, flush=True))
@@ -85,7 +85,7 @@ while True:
 HELD_UP = """
 import hashlib, sys, threading, time
 from avatar_actors import stop_on_signals
-from avatar_actors.hosting.bell import Bell
+from avatar_actors.hosting.portal import Bell
 
 class Endless:
     is_told = False

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from avatar_actors.avatar.runtime_messages import SlowReaders
+from avatar_actors.avatar.messages import SlowReaders
 from avatar_actors.model.events import (
     CostEvent,
     OrphansReapedEvent,

@@ -2,7 +2,7 @@
 
 import trio
 
-from avatar_actors.observe.metrics.tree_figures import TreeFigures, figures_of
+from avatar_actors.observe.metrics.collector import TreeFigures, figures_of
 from supervisors import ChildSpec, Inbox, Strategy, SupervisorSpec, open_supervisor
 
 

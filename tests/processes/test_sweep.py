@@ -10,19 +10,18 @@ from contextlib import contextmanager
 import trio
 
 from avatar_actors.processes import sweep_dead_hosts
-from avatar_actors.processes.identity import (
+from avatar_actors.processes.sweep import (
     host_identity,
     is_dead_host,
     is_dead_process,
+    kill_listed,
     process_identity,
+    sweep_lease,
 )
-from avatar_actors.processes.sweep import kill_listed, sweep_lease
 from avatar_actors.programs.warden import LEASE_COOKIE
 from tests.processes.census import PATIENCE, eventually
 
-HOST_THAT_DIES = (
-    "from avatar_actors.processes.identity import host_identity; print(host_identity())"
-)
+HOST_THAT_DIES = "from avatar_actors.processes.sweep import host_identity; print(host_identity())"
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from avatar_actors import AvatarEngine, BridgeResponse, stop_on_signals
-from avatar_actors.processes.identity import host_identity, process_identity
+from avatar_actors.processes.sweep import host_identity, process_identity
 from tests.conformance.stage import script
 
 DEADLINE = 30.0

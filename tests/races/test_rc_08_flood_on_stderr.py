@@ -4,7 +4,7 @@ from pathlib import Path
 
 from avatar_actors import DiagnosticEvent, Outcome
 from avatar_actors.model.redaction import Redactor
-from avatar_actors.session.stderr_monitor import Tail
+from avatar_actors.session.stdio import Tail
 from tests.conformance.dialects import dialect_named
 from tests.conformance.remains import growing_at_most
 from tests.conformance.stage import Step, on_stage

@@ -6,8 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from avatar_actors.avatar.limit_messages import Acquire, GiveBack, LimiterMessage
-from avatar_actors.avatar.messages import TrackerMessage
+from avatar_actors.avatar.messages import Acquire, GiveBack, LimiterMessage, TrackerMessage
 from avatar_actors.avatar.rate_limiter import rate_limiter
 from avatar_actors.model.settings import RateLimit
 from supervisors import Address, ChildSpec, open_supervisor

@@ -5,7 +5,7 @@ from pathlib import Path
 import trio
 
 from avatar_actors import Avatar, Outcome, Runtime, SettingsError, TextEvent, open_runtime
-from avatar_actors.processes.identity import host_identity
+from avatar_actors.processes.sweep import host_identity
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.remains import processes_of
 from tests.conformance.stage import PATIENCE, Stage, on_stage, script, surroundings

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from avatar_actors import AvatarOptions
 from avatar_actors.chaos import ChaosReport, report_from_json
-from avatar_actors.chaos.report.histogram import percentile
+from avatar_actors.chaos.report.statistics import percentile
 from tests.model_api.server import ModelApi, open_model_api
 from tests.real_agents.conftest import players
 from tests.real_agents.loopback_only import INSIDE, is_inside, raise_loopback, way_in

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from avatar_actors import DiagnosticEvent, Outcome, UnrecognisedEvent
-from avatar_actors.session.remote.sse import Events
+from avatar_actors.session.remote.http import Events
 from tests.remote.place import Place, play
 from tests.runtime.home import all_of
 

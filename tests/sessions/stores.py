@@ -13,7 +13,7 @@ from avatar_actors.providers.stores.claude import claude_store
 from avatar_actors.providers.stores.codex import codex_store
 from avatar_actors.providers.stores.embedded import embedded_store
 from avatar_actors.providers.stores.gemini import gemini_store
-from avatar_actors.providers.stores.listing import SessionListing, SessionSearch, Store
+from avatar_actors.providers.stores.store import SessionListing, SessionSearch, Store
 
 BEGAN = "2026-11-16T10:51:04.583Z"
 ANSWER = [{"type": "text", "text": "an answer"}]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from avatar_actors.providers.stores.listing import SessionListing
-from avatar_actors.providers.stores.store import MOST_FILES, MOST_REMARKS
+from avatar_actors.providers.stores.store import MOST_FILES, MOST_REMARKS, SessionListing
 from tests.sessions.stores import Kind
 
 DEEP = b"[" * 100_000

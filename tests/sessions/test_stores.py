@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from avatar_actors import StoredSession
-from avatar_actors.providers.stores.listing import SessionListing, SessionSearch
+from avatar_actors.providers.stores.store import SessionListing, SessionSearch
 from tests.sessions.stores import BEGAN, CLAUDE, CODEX, EMBEDDED, GEMINI, Kind
 
 

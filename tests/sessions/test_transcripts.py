@@ -7,7 +7,7 @@ import pytest
 
 from avatar_actors import StoredMessage, StoredSession, acp_provider, list_sessions, read_session
 from avatar_actors.providers.registry import provider_named
-from avatar_actors.providers.stores.transcript import LONGEST, Transcript, last_said
+from avatar_actors.providers.stores.store import LONGEST, Transcript, last_said
 from tests.sessions.stores import BEGAN, CLAUDE, GEMINI, Kind
 
 

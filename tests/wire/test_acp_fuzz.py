@@ -6,8 +6,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.model.attachment import Attachment
-from avatar_actors.model.values import Permit
+from avatar_actors.model.values import Attachment, Permit
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import (

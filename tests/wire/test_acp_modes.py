@@ -5,9 +5,9 @@ import pytest
 from avatar_actors.model.settings import AvatarSettings, PermissionMode
 from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import Choice, McpServer, PermissionBasis
-from avatar_actors.providers.acp_permissions import permission_variables, with_permissions
-from avatar_actors.wire.acp.acp_modes import held_by
+from avatar_actors.providers.acp import permission_variables, with_permissions
 from avatar_actors.wire.acp.choices import Choices
+from avatar_actors.wire.acp.opening import held_by
 from avatar_actors.wire.acp.profile import AcpProfile, HeldBy
 
 SAFE, ASK, UNRESTRICTED = PermissionMode.SAFE, PermissionMode.ASK, PermissionMode.UNRESTRICTED

@@ -3,8 +3,7 @@ from typing import Any
 import pytest
 
 from avatar_actors import __version__
-from avatar_actors.model.attachment import Attachment
-from avatar_actors.model.values import Continuity, McpServer, Outcome
+from avatar_actors.model.values import Attachment, Continuity, McpServer, Outcome
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Beginning, Open, Prompt

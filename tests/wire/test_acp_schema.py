@@ -6,8 +6,7 @@ import pytest
 from acp import schema
 from pydantic import BaseModel
 
-from avatar_actors.model.attachment import Attachment
-from avatar_actors.model.values import McpServer, Permit
+from avatar_actors.model.values import Attachment, McpServer, Permit
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import (

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from avatar_actors.model.attachment import Attachment
+from avatar_actors.model.values import Attachment
 from avatar_actors.wire.commands import AnswerFile, Call, Prompt, Steer
 from avatar_actors.wire.facts import Answered, TurnOver
 from tests.wire.claude_replay import RECORDINGS, Replay, line_of, opened, said, success

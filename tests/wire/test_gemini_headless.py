@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.model.attachment import Attachment
 from avatar_actors.model.events import DiagnosticEvent, UnrecognisedEvent
-from avatar_actors.model.values import Continuity, Outcome, Permit, Usage
+from avatar_actors.model.values import Attachment, Continuity, Outcome, Permit, Usage
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,

@@ -3,7 +3,7 @@ import tracemalloc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.wire.tail import Tail
+from avatar_actors.wire.framing import Tail
 
 
 @given(st.lists(st.text(max_size=9)), st.integers(1, 12))

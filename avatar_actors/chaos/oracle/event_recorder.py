@@ -1,4 +1,4 @@
-"""Who hears all of the avatar in a place: for the oracle, for who waits, for the time lost."""
+"""Records every event of one avatar, for the oracle and the downtime figures."""
 
 from __future__ import annotations
 

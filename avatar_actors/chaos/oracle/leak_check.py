@@ -1,4 +1,4 @@
-"""What is left in a runtime that lives on, whose end would tidy up: of all faults, or of a kind."""
+"""What is left over while a runtime lives on, after all faults or after those of one kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from avatar_actors.chaos.oracle.leftovers import (
     settled,
     steady,
 )
-from avatar_actors.chaos.report.histogram import Histogram
+from avatar_actors.chaos.report.statistics import Histogram
 from avatar_actors.chaos.slot import House, Stage
 
 _LOOK = 0.1

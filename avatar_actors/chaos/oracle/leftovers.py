@@ -13,8 +13,7 @@ from typing import TypeAlias
 import trio
 from msgspec import Struct
 
-from avatar_actors.chaos.oracle.belonging import Population, population
-from avatar_actors.chaos.oracle.process_view import Wardens
+from avatar_actors.chaos.oracle.process_view import Population, Wardens, population
 from avatar_actors.programs.warden.process_tree import read_stat
 
 _SETTLE = 10.0

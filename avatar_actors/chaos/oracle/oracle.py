@@ -1,4 +1,4 @@
-"""The oracle of one avatar: what it was asked against what is heard of it. Pure, without I/O."""
+"""The oracle of one avatar: what it was asked against what was heard of it. Pure, without I/O."""
 
 from __future__ import annotations
 
@@ -12,12 +12,42 @@ from avatar_actors import (
     EventsLostEvent,
     Outcome,
     TextEvent,
+    ThinkingEvent,
     ToolStatus,
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from avatar_actors.chaos.oracle.handed import Handed, is_counted
 from avatar_actors.chaos.questions import FLOOD, MOMENT, TOKEN, Question
+
+# What a slow reader may get as one event.
+_MERGED = (TextEvent, ThinkingEvent)
+
+
+def is_counted(event: AvatarEvent) -> bool:
+    """Whether everybody who hears of the turn gets as many of these."""
+    return not isinstance(event, _MERGED)
+
+
+class Handed(Struct):
+    """So far. Not `is_whole`: it was slow, and was told that it missed some."""
+
+    seq: int = 0
+    count: int = 0
+    is_whole: bool = True
+    is_in_order: bool = True
+
+    def takes(self, event: AvatarEvent) -> bool:
+        """Whether this may come now. One without a number is the caller's own."""
+        if isinstance(event, EventsLostEvent):
+            self.is_whole = False
+            return True
+        if 0 < event.seq <= self.seq:
+            self.is_in_order = False
+            return False
+        self.seq = event.seq
+        self.count += is_counted(event)
+        return True
+
 
 _REMEMBERED = 256
 _EXAMPLES = 50

@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from avatar_actors.chaos.report.histogram import Histogram, bucket_of, upper_bound
 from avatar_actors.chaos.report.report import ChaosReport
+from avatar_actors.chaos.report.statistics import Histogram, bucket_of, upper_bound
 from avatar_actors.chaos.report.wording import duration
 
 WIDTH: Final = 960

@@ -15,9 +15,8 @@ from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault
 from avatar_actors.chaos.oracle.leak_check import Alone
 from avatar_actors.chaos.oracle.leftovers import Remains
-from avatar_actors.chaos.report.histogram import Histogram
 from avatar_actors.chaos.report.samples import Samples
-from avatar_actors.chaos.report.statistics import Slope
+from avatar_actors.chaos.report.statistics import Histogram, Slope
 
 _INDENT: Final = 1
 

@@ -15,7 +15,6 @@ from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, digest
 from avatar_actors.chaos.oracle.leak_check import Alone
 from avatar_actors.chaos.oracle.leftovers import Remains
 from avatar_actors.chaos.oracle.oracle import Breach, Breaches
-from avatar_actors.chaos.report.histogram import percentile
 from avatar_actors.chaos.report.report import (
     ChaosOptions,
     ChaosReport,
@@ -26,7 +25,7 @@ from avatar_actors.chaos.report.report import (
     Totals,
 )
 from avatar_actors.chaos.report.samples import Effort, Samples
-from avatar_actors.chaos.report.statistics import Slope, drift, slope
+from avatar_actors.chaos.report.statistics import Slope, drift, percentile, slope
 
 # Fewer restarts say nothing about what one of them leaves in memory; and histories fill first.
 _JUDGED_FROM, _JUDGED_AFTER = 1000, 300.0

@@ -10,19 +10,21 @@ import click
 import trio
 
 from avatar_actors.cli.agent_choice import Casting, cast
-from avatar_actors.cli.chat.json_output import JsonOutput
 from avatar_actors.cli.chat.live_output import LiveOutput
-from avatar_actors.cli.chat.output import Output
-from avatar_actors.cli.chat.pipe_output import PlainOutput
+from avatar_actors.cli.chat.pipe_output import JsonOutput, PlainOutput
 from avatar_actors.cli.chat.prompt_source import asked
-from avatar_actors.cli.chat.run import ChatRun
+from avatar_actors.cli.chat.run import ChatRun, Output
 from avatar_actors.cli.chat.stderr_output import Remarks
-from avatar_actors.cli.exit_codes import ExitCode, Failure
-from avatar_actors.cli.last_word import last_word
+from avatar_actors.cli.exit_codes import ExitCode, Failure, last_word
 from avatar_actors.cli.options import Wanted, avatar_options
-from avatar_actors.cli.terminal.device import Keyboard, open_keyboard
-from avatar_actors.cli.terminal.outlet import Outlet
-from avatar_actors.cli.terminal.terminal_traits import has_unicode, is_lively, wants_colour
+from avatar_actors.cli.terminal.device import (
+    Keyboard,
+    Outlet,
+    has_unicode,
+    is_lively,
+    open_keyboard,
+    wants_colour,
+)
 
 if TYPE_CHECKING:
     from avatar_actors.cli.chat.terminal_view import Canvas

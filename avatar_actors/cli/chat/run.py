@@ -1,13 +1,17 @@
-"""One prompt from the start of its avatar to its outcome, with every event told on the way."""
+"""One prompt from the start of its avatar to its outcome, interrupts included."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Final, Protocol
 
 import msgspec
 import trio
 
 from avatar_actors import (
+    Avatar,
     AvatarError,
     AvatarEvent,
     EventStream,
@@ -17,10 +21,85 @@ from avatar_actors import (
     open_runtime,
 )
 from avatar_actors.cli.agent_choice import Casting
-from avatar_actors.cli.chat.interrupts import Interrupts, heeded
-from avatar_actors.cli.chat.output import Output
 from avatar_actors.cli.chat.prompt_source import Asked
 from avatar_actors.cli.exit_codes import ExitCode, Failure, code_of, nobody_reads, terminal_gone
+
+
+class Output(Protocol):
+    """One of three: for a person, for a pipe, for a program."""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether another program, an editor, has the terminal now, and its Ctrl-C."""
+        ...
+
+    async def attend(self) -> None:
+        """What it does beside, until it is cancelled."""
+        ...
+
+    def meet(self, avatar: Avatar) -> None:
+        """The avatar is up, and can be answered."""
+        ...
+
+    async def tell(self, events: Sequence[AvatarEvent]) -> None:
+        """These have happened. OSError: nobody reads it any more."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """A word of the host's own, that goes with the events."""
+        ...
+
+    async def caution(self, text: str) -> None:
+        """What whoever reads stderr, or looks at the terminal, has to know before the answer."""
+        ...
+
+    def restore(self) -> None:
+        """Leave everything as it was found; twice is once."""
+        ...
+
+
+CODES: Final = {
+    signal.SIGINT: ExitCode.INTERRUPTED,
+    signal.SIGTERM: ExitCode.TERMINATED,
+    signal.SIGHUP: ExitCode.TERMINATED,
+    signal.SIGQUIT: ExitCode.TERMINATED,
+}
+
+
+def heeded() -> list[signal.Signals]:
+    """Those that this program was not told to ignore, as by nohup."""
+    return [each for each in CODES if signal.getsignal(each) is not signal.SIG_IGN]
+
+
+class Interrupts:
+    """Counts the signals.
+
+    `end` begins to end what runs. The second signal's way out is one that nothing delays: the
+    warden ends the agent once this process is gone.
+    """
+
+    def __init__(self, end: Callable[[], Awaitable[None]], output: Output) -> None:
+        self.code: ExitCode | None = None
+        self._end, self._output = end, output
+
+    async def listen(self, signals: AsyncIterator[int]) -> None:
+        """Until cancelled."""
+        async for number in signals:
+            if not self._is_meant(number):
+                continue
+            code = CODES[signal.Signals(number)]
+            if self.code is not None:
+                self._output.restore()
+                os._exit(code)
+            self.code = code
+            await self._end()
+
+    def _is_meant(self, number: int) -> bool:
+        """The editor has its own Ctrl-C; a terminal that closes says so twice, and counts once."""
+        if number == signal.SIGINT:
+            return not self._output.is_away
+        return number != signal.SIGHUP or self.code is None
+
 
 # The last events of a start that failed may take so long to arrive.
 _LAST_EVENTS = 5.0

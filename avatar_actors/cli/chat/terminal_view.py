@@ -11,9 +11,7 @@ import trio
 
 from avatar_actors.cli.display import Display, Painter, Style
 from avatar_actors.cli.display.painter import END
-from avatar_actors.cli.terminal.device import Keyboard
-from avatar_actors.cli.terminal.outlet import Outlet
-from avatar_actors.cli.terminal.terminal_traits import size_of
+from avatar_actors.cli.terminal.device import Keyboard, Outlet, size_of
 
 _LAST_WRITE = 1.0
 

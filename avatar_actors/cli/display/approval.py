@@ -11,8 +11,8 @@ from avatar_actors import PermissionEvent
 from avatar_actors.cli.display.file_edits import file_edits
 from avatar_actors.cli.display.style import Signs
 from avatar_actors.cli.display.view_state import Asked
-from avatar_actors.cli.terminal import measures
-from avatar_actors.cli.terminal.harmless import one_line, revealed
+from avatar_actors.cli.terminal import formatting
+from avatar_actors.cli.terminal.text import one_line, revealed
 
 # So many lines of it stand in the question; what may need more is printed above, whole.
 MOST: Final = 12
@@ -77,7 +77,7 @@ def panel(asked: Asked, more: int, signs: Signs, now: float) -> tuple[Text, list
     head = f"{signs.top}{signs.line} Allow {named(ask)}? "
     head += signs.line * max(0, _BOX - len(head))
     foot = [Text.assemble((f"{signs.side} ", "warning"), keys())]
-    note = [f"denied in {measures.elapsed(asked.until - now)}"] if asked.until else []
+    note = [f"denied in {formatting.elapsed(asked.until - now)}"] if asked.until else []
     note += [f"{more} more to answer"] if more else []
     tail = f"{signs.bottom}{signs.line * 2}"
     foot.append(Text(f"{tail} {f' {signs.dot} '.join(note)}" if note else tail, "warning"))

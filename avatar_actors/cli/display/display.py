@@ -18,13 +18,12 @@ from avatar_actors import (
     TurnEndedEvent,
 )
 from avatar_actors.cli.display import approval, frame_layout, work_box
-from avatar_actors.cli.display.lifecycle import lifecycle
-from avatar_actors.cli.display.notices import Line, answered, happening
+from avatar_actors.cli.display.notices import Line, answered, happening, lifecycle
 from avatar_actors.cli.display.scroll import Scroll
 from avatar_actors.cli.display.style import Style
 from avatar_actors.cli.display.view_state import Scene
 from avatar_actors.cli.display.work import Work
-from avatar_actors.cli.terminal.harmless import harmless, one_line
+from avatar_actors.cli.terminal.text import harmless, one_line
 
 
 class Display:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
-from avatar_actors.cli.terminal.harmless import revealed
+from avatar_actors.cli.terminal.text import revealed
 
 _CONTEXT: Final = 3
 _NOTHING: Final = "/dev/null"

@@ -1,4 +1,4 @@
-"""How the living lines share the screen: the question first, then what runs, then the text."""
+"""How the living lines share the screen: the question first, then what runs, the plan, the text."""
 
 from __future__ import annotations
 
@@ -7,13 +7,47 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from avatar_actors.cli.display import approval, plan, work_box
+from avatar_actors import PlanEntry
+from avatar_actors.cli.display import approval, work_box
 from avatar_actors.cli.display.rendering import Ink, cropped
-from avatar_actors.cli.display.state_line import state_line
 from avatar_actors.cli.display.status_line import status_lines
-from avatar_actors.cli.display.style import Style
+from avatar_actors.cli.display.style import Signs, Style
 from avatar_actors.cli.display.view_state import Scene
 from avatar_actors.cli.display.work import Work
+from avatar_actors.cli.terminal import formatting
+from avatar_actors.cli.terminal.text import one_line
+
+_LOOKS: Final = {"completed": "dim", "in_progress": "bold"}
+
+
+def checklist(entries: Sequence[PlanEntry], signs: Signs) -> list[Text]:
+    """One line for each step, below a heading with the count."""
+    if not entries:
+        return []
+    done = sum(entry.status == "completed" for entry in entries)
+    icons = {"completed": (signs.ok, "ok"), "in_progress": (signs.doing, "spinner")}
+    rows = [Text(f"Plan {signs.dot} {done}/{len(entries)} done", "dim")]
+    for entry in entries:
+        icon, look = icons.get(entry.status, (signs.todo, "dim"))
+        row = Text.assemble("  ", (icon, look), " ")
+        row.append(one_line(entry.content), _LOOKS.get(entry.status, ""))
+        if entry.priority == "high" and entry.status != "completed":
+            row.append(" (important)", "warning")
+        rows.append(row)
+    return rows
+
+
+def state_line(scene: Scene, signs: Signs) -> Text:
+    """State, provider, model, mode, tokens, money and how full the context is, where known."""
+    # The embedded agent says so: it has no model.
+    model = scene.model if scene.model != "none" else ""
+    words = [scene.engine.value.replace("_", " "), scene.provider, model, scene.mode]
+    words += formatting.used(scene.usage)
+    if scene.context_size:
+        words.append(f"context {scene.context_used / scene.context_size:.0%}")
+    words.append(scene.title)
+    return Text(f" {signs.dot} ".join(filter(None, words)), "dim")
+
 
 _LEAST_TEXT: Final = 3
 _LEAST_BOX: Final = 3
@@ -37,7 +71,7 @@ def arranged(parts: Parts, text: Sequence[str], ink: Ink, size: tuple[int, int])
     room = height - len(bottom)
     question = _question(parts, ink, (width, room)) if scene.asks else []
     room -= len(question)
-    steps = [ink.cut(row, width) for row in plan.checklist(scene.plan, style.signs)]
+    steps = [ink.cut(row, width) for row in checklist(scene.plan, style.signs)]
     box = [ink.cut(row, width) for row in work_box.living(work, style, now)]
     least = min(len(text), _LEAST_TEXT)
     box = _shortened(box, room - least, 1)
@@ -52,7 +86,7 @@ def arranged(parts: Parts, text: Sequence[str], ink: Ink, size: tuple[int, int])
 
 def final_plan(scene: Scene, style: Style) -> list[Text]:
     """The plan as it was when the turn ended."""
-    return plan.checklist(scene.plan, style.signs)
+    return checklist(scene.plan, style.signs)
 
 
 def _question(parts: Parts, ink: Ink, size: tuple[int, int]) -> list[str]:

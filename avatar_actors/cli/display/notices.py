@@ -1,30 +1,42 @@
-"""What happens around the answer, in a line each, with what to do next."""
+"""What happens around the answer, in a line each; with `-v` every event."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 from avatar_actors import (
+    ActivityEvent,
     AvatarEvent,
+    ContextEvent,
     Continuity,
     ContinuityEvent,
+    CostEvent,
     DiagnosticEvent,
+    EngineStateEvent,
     ErrorEvent,
     EventsLostEvent,
     Level,
     OrphansReapedEvent,
     Outcome,
     PermissionClosedEvent,
+    PermissionEvent,
     Permit,
+    PlanEvent,
+    QueueEvent,
     RetryEvent,
+    SessionInfoEvent,
+    StallEvent,
     StateEvent,
     SupervisionEvent,
+    ThinkingEvent,
+    ToolEvent,
     TurnEndedEvent,
+    TurnStartedEvent,
     UnrecognisedEvent,
 )
 from avatar_actors.cli.display.style import Signs
-from avatar_actors.cli.terminal import measures
-from avatar_actors.cli.terminal.harmless import one_line, without_codes
+from avatar_actors.cli.terminal import formatting
+from avatar_actors.cli.terminal.text import one_line, without_codes
 
 # What becomes of an avatar that nobody starts again.
 GAVE_UP: Final = "the next prompt begins anew"
@@ -61,7 +73,7 @@ def happening(event: AvatarEvent, signs: Signs) -> list[Line]:
 def _remark(event: AvatarEvent, signs: Signs) -> Line | None:
     match event:
         case RetryEvent(attempt=attempt, of=of, delay=delay):
-            words = f"again in {measures.seconds(delay)} (attempt {attempt} of {of}): "
+            words = f"again in {formatting.seconds(delay)} (attempt {attempt} of {of}): "
             return Line("warning", f"{signs.again} {words}{one_line(event.reason)}")
         case OrphansReapedEvent(count=count):
             words = f"ended with the agent: {count} process(es) that it had left behind"
@@ -103,7 +115,7 @@ def _supervision(event: SupervisionEvent, signs: Signs) -> list[Line]:
     part = one_line(event.path).rpartition("/")[2]
     match event.notice:
         case "restarting":
-            when = f"in {measures.seconds(event.delay)}" if event.delay > _AT_ONCE else "now"
+            when = f"in {formatting.seconds(event.delay)}" if event.delay > _AT_ONCE else "now"
             return [Line("warning", f"{signs.again} restarting {part} {when}")]
         case "gave_up":
             words = f"{signs.failed} {part} gave up: {one_line(event.detail)} failed too often"
@@ -145,10 +157,10 @@ def _diagnostic(event: DiagnosticEvent, signs: Signs) -> Line:
 
 
 def _ending(event: TurnEndedEvent, signs: Signs) -> list[Line]:
-    took = measures.seconds(event.duration)
+    took = formatting.seconds(event.duration)
     reason = without_codes(event.reason).strip()
     if event.outcome is Outcome.COMPLETED:
-        words = f" {signs.dot} ".join([f"{signs.ok} {took}", *measures.used(event.usage)])
+        words = f" {signs.dot} ".join([f"{signs.ok} {took}", *formatting.used(event.usage)])
         return [Line("dim", words)]
     if event.outcome is Outcome.CANCELLED:
         because = f": {reason}" if reason not in {"", "interrupted"} else ""
@@ -180,3 +192,64 @@ def _after_a_crash(event: TurnEndedEvent) -> str:
         number = len(event.unknown_tools)
         return f"{number} tool call(s) were under way: see what they did before you send it again"
     return "no tool had run: send it again" if event.can_retry else "see what was done, go on there"
+
+
+def lifecycle(event: AvatarEvent) -> Line | None:
+    """What the event says besides what is seen of it; None: nothing, or it is a happening."""
+    words, verbose = _words(event)
+    return Line("dim", one_line(words, 400), verbose) if words else None
+
+
+def _words(event: AvatarEvent) -> tuple[str, int]:
+    match event:
+        case TurnStartedEvent(turn_id=turn_id, prompt=prompt):
+            return f"[turn start] {turn_id}: {prompt}", 1
+        case ThinkingEvent():
+            return _thinking(event), 1
+        case SessionInfoEvent():
+            return _session(event), 1
+        case StallEvent(verdict=verdict, seconds=seconds, evidence=evidence):
+            return f"[stall] {verdict.value} for {seconds:.0f}s: {evidence}", 1
+        case _:
+            return _detail(event), 2
+
+
+def _thinking(event: ThinkingEvent) -> str:
+    if event.is_start:
+        about = f" {event.phase.value}, guessed" if event.synthetic else f" {event.phase.value}"
+        return f"[thinking start] block {event.block_id}{about}"
+    if event.is_complete:
+        tokens = f", {event.token_count} tokens" if event.token_count else ""
+        return f"[thinking end] block {event.block_id}{tokens}"
+    return ""
+
+
+def _session(event: SessionInfoEvent) -> str:
+    told = {"title": event.title, "mode": event.mode, "model": event.model}
+    words = [f"{name} {value}" for name, value in told.items() if value is not None]
+    if event.commands is not None:
+        words.append(f"{len(event.commands)} command(s)")
+    return f"[session] {', '.join(words)}" if words else ""
+
+
+def _detail(event: AvatarEvent) -> str:
+    match event:
+        case EngineStateEvent(old_state=old, new_state=new):
+            words = f"[engine state] {old.value} to {new.value}"
+        case ToolEvent(tool_name=name, tool_id=tool_id, status=status):
+            words = f"[tool] {name} {tool_id} {status.value}"
+        case ActivityEvent(activity_id=activity_id, status=status, activity_type=kind):
+            words = f"[activity] {kind} {activity_id} {status.value}"
+        case CostEvent(cost_usd=cost, input_tokens=tokens_in, output_tokens=tokens_out):
+            words = f"[cost] {cost} USD, {tokens_in} in, {tokens_out} out ({event.source.value})"
+        case ContextEvent(used_tokens=used, size_tokens=size):
+            words = f"[context] {used} of {size}"
+        case PlanEvent(entries=entries):
+            words = f"[plan] {len(entries)} step(s)"
+        case QueueEvent(waiting=waiting):
+            words = f"[queue] {waiting} wait"
+        case PermissionEvent(request_id=request_id, tool_name=name):
+            words = f"[permission] {request_id} {name}"
+        case _:
+            words = ""
+    return words

@@ -10,8 +10,8 @@ from avatar_actors.cli.display.style import Style
 from avatar_actors.cli.display.view_state import Scene
 from avatar_actors.cli.display.work import Work
 from avatar_actors.cli.display.work_box import spinner
-from avatar_actors.cli.terminal import measures
-from avatar_actors.cli.terminal.harmless import one_line
+from avatar_actors.cli.terminal import formatting
+from avatar_actors.cli.terminal.text import one_line
 
 
 def status_lines(scene: Scene, work: Work, style: Style, now: float) -> list[Text]:
@@ -19,7 +19,7 @@ def status_lines(scene: Scene, work: Work, style: Style, now: float) -> list[Tex
     signs = style.signs
     lines = [_doing(scene, work, style, now)] if _is_busy(scene) else []
     if scene.stall is not None:
-        silent = measures.elapsed(now - scene.stall_since)
+        silent = formatting.elapsed(now - scene.stall_since)
         lines.append(Text(f"{signs.warning} silent for {silent}: {_verdict(scene)}", "warning"))
     if scene.waiting:
         noun = "prompt waits" if scene.waiting == 1 else "prompts wait"
@@ -41,7 +41,7 @@ def _doing(scene: Scene, work: Work, style: Style, now: float) -> Text:
             hope = GAVE_UP if scene.has_given_up else "waiting for it to come back"
             return Text(f"{signs.failed} No agent now: {hope}", "failed")
         case EngineState.WAITING_APPROVAL:
-            timer = measures.elapsed(now - since)
+            timer = formatting.elapsed(now - since)
             return Text(f"{signs.waiting} Waiting for your answer ({timer})", "warning")
         case EngineState.TOOL_EXECUTING:
             running = sum(not job.is_over for job in work.jobs.values())
@@ -51,7 +51,7 @@ def _doing(scene: Scene, work: Work, style: Style, now: float) -> Text:
         case _:
             words, since = _thinking(scene)
     row = Text.assemble((spinner(signs, now), "spinner"), f" {words} ")
-    return row.append(f"({measures.elapsed(now - since)})", "dim")
+    return row.append(f"({formatting.elapsed(now - since)})", "dim")
 
 
 def _thinking(scene: Scene) -> tuple[str, float]:

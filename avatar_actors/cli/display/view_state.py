@@ -25,7 +25,7 @@ from avatar_actors import (
     TurnStartedEvent,
     Usage,
 )
-from avatar_actors.cli.terminal.harmless import one_line
+from avatar_actors.cli.terminal.text import one_line
 
 
 class Asked(Struct, frozen=True):

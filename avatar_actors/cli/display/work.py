@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from avatar_actors import ActivityEvent, ActivityStatus, ToolEvent, ToolStatus
-from avatar_actors.cli.terminal.harmless import one_line
+from avatar_actors.cli.terminal.text import one_line
 
 _STATUS: Final = {
     ToolStatus.PENDING: ActivityStatus.PENDING,

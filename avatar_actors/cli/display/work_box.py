@@ -11,8 +11,8 @@ from rich.text import Text
 from avatar_actors import ActivityStatus
 from avatar_actors.cli.display.style import Signs, Style
 from avatar_actors.cli.display.work import Job, Work, rooted
-from avatar_actors.cli.terminal import measures
-from avatar_actors.cli.terminal.harmless import last_lines
+from avatar_actors.cli.terminal import formatting
+from avatar_actors.cli.terminal.text import last_lines
 
 MANY: Final = 8
 _BAR: Final = 10
@@ -104,9 +104,9 @@ def _row(depth: int, job: Job, style: Style, now: float) -> Text:
     if job.asks:
         row.append(" (waits for your answer)", "warning")
     elif job.took is not None:
-        row.append(f" ({measures.seconds(job.took)})", "dim")
+        row.append(f" ({formatting.seconds(job.took)})", "dim")
     elif job.status is ActivityStatus.RUNNING and now - job.since >= 1:
-        row.append(f" ({measures.elapsed(now - job.since)})", "dim")
+        row.append(f" ({formatting.elapsed(now - job.since)})", "dim")
     if not job.is_over and 0 < job.progress <= 1:
         row.append(f" {job.progress:.0%}", "dim")
     if job.status in {ActivityStatus.CANCELLED, ActivityStatus.UNKNOWN}:

@@ -14,7 +14,7 @@ from avatar_actors import (
     StoredSession,
 )
 from avatar_actors.cli.exit_codes import ExitCode
-from avatar_actors.cli.repl.desk import Desk, one_line
+from avatar_actors.cli.repl.context import Desk, one_line
 from avatar_actors.cli.repl.export import Existing, export_to
 
 _CANCELLED = {

@@ -7,8 +7,9 @@ import os
 import signal
 import sys
 import termios
+from collections.abc import Callable, Coroutine
 from contextlib import redirect_stderr
-from typing import Final
+from typing import Any, Final
 
 import click
 from prompt_toolkit.buffer import Buffer
@@ -17,19 +18,43 @@ from prompt_toolkit.filters import Condition
 from avatar_actors import Avatar, AvatarError, AvatarEvent, Outcome, PermissionEvent
 from avatar_actors.cli.display import Display
 from avatar_actors.cli.exit_codes import ExitCode, failure_of
-from avatar_actors.cli.repl.answer_keys import AnswerKeys
 from avatar_actors.cli.repl.approvals import Approving
-from avatar_actors.cli.repl.background import Background
 from avatar_actors.cli.repl.completion import SlashCompleter
-from avatar_actors.cli.repl.context import NotSent, Untold
+from avatar_actors.cli.repl.context import Desk, NotSent, Untold
 from avatar_actors.cli.repl.conversation import ClearInput, Decision, Interrupt, Leave, Send
-from avatar_actors.cli.repl.desk import Desk
 from avatar_actors.cli.repl.history_file import HistoryFile
-from avatar_actors.cli.repl.key_bindings import bindings_for
-from avatar_actors.cli.repl.screen import PromptScreen
+from avatar_actors.cli.repl.key_bindings import AnswerKeys, bindings_for
+from avatar_actors.cli.repl.screen import PromptScreen, StderrLines
 from avatar_actors.cli.repl.slash_commands import Typed, carry_out, typed_command
-from avatar_actors.cli.repl.stderr_lines import StderrLines
 from avatar_actors.cli.repl.view import Scene
+
+
+class Background:
+    """For one loop. `failed` is called when a task ends with an error, which is `failure` then."""
+
+    def __init__(self, failed: Callable[[], None]) -> None:
+        self.failure: BaseException | None = None
+        self._failed = failed
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have this done."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    async def end(self) -> None:
+        """Cancel what is under way, and wait for it."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.failure = self.failure or error
+            self._failed()
+
 
 # A program that is ended by signal n exits with this and n, as a shell would say it.
 _KILLED: Final = 128

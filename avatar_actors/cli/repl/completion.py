@@ -9,7 +9,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from avatar_actors import Avatar, AvatarError
-from avatar_actors.cli.repl.desk import Desk, one_line
+from avatar_actors.cli.repl.context import Desk, one_line
 from avatar_actors.cli.repl.slash_commands import COMMANDS
 
 Offer: TypeAlias = tuple[str, str]

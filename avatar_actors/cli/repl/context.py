@@ -1,21 +1,31 @@
-"""One prompt at a time to the engine, from its start to the last event of its turn."""
+"""What the commands of the REPL work with: the engine, its turns, what is known of the session."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
 from avatar_actors import (
+    Avatar,
     AvatarDown,
     AvatarEngine,
     AvatarEvent,
     BridgeResponse,
     Outcome,
+    Permit,
+    ProviderCapabilities,
+    RuntimeThread,
     TurnEndedEvent,
 )
+from avatar_actors.cli.agent_choice import Casting
+from avatar_actors.cli.repl.conversation import Conversation
+from avatar_actors.cli.repl.session_log import Minutes
+from avatar_actors.cli.terminal.approvals import Input
+from avatar_actors.cli.terminal.text import plain
 
 # The answer and the events come by two ways; an avatar that gave up may not tell the last one.
 _LAST_EVENT: Final = 2.0
@@ -113,3 +123,46 @@ def _ending(response: BridgeResponse) -> TurnEndedEvent:
         session_id=response.session_id,
         tool_calls=response.tool_calls,
     )
+
+
+T = TypeVar("T")
+
+
+class Desk(Struct, frozen=True, kw_only=True):
+    """The avatar, the thread that it runs in, and what is known of the conversation."""
+
+    casting: Casting
+    engine: AvatarEngine
+    runtime: RuntimeThread
+    conversation: Conversation
+    minutes: Minutes
+    turns: Turns
+
+    async def ask(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
+        """Whatever an Avatar can do; one that gave up is replaced first."""
+        await self.turns.start()
+        return await self.engine.run(work)
+
+
+class EngineAnswers:
+    """An engine's avatar, as approvals know one."""
+
+    def __init__(self, engine: AvatarEngine) -> None:
+        self._engine = engine
+
+    async def capabilities(self) -> ProviderCapabilities:
+        """What the agent can do."""
+        return await self._engine.run(Avatar.capabilities)
+
+    async def answer(
+        self, request_id: str, permit: Permit, *, updated_input: Input | None = None
+    ) -> None:
+        """As Avatar's."""
+        await self._engine.run(
+            lambda avatar: avatar.answer(request_id, permit, updated_input=updated_input)
+        )
+
+
+def one_line(text: str) -> str:
+    """Foreign words for a line of ours: no escape codes, no controls, no line breaks."""
+    return " ".join(plain(text).split())

@@ -9,12 +9,11 @@ from avatar_actors.cli.agent_choice import Casting
 from avatar_actors.cli.display import Display, Style
 from avatar_actors.cli.options import Wanted
 from avatar_actors.cli.repl.app import Talk
-from avatar_actors.cli.repl.context import Turns
+from avatar_actors.cli.repl.context import Desk, Turns
 from avatar_actors.cli.repl.conversation import Conversation
-from avatar_actors.cli.repl.desk import Desk
 from avatar_actors.cli.repl.history_file import HistoryFile, history_path
 from avatar_actors.cli.repl.session_log import Minutes
-from avatar_actors.cli.terminal.terminal_traits import has_unicode, wants_colour
+from avatar_actors.cli.terminal.device import has_unicode, wants_colour
 
 
 async def talk(casting: Casting, wanted: Wanted) -> int:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from avatar_actors import Avatar, Budget, CostSource, Runtime, StoredSession, ToolStatus, Usage
-from avatar_actors.cli.repl.desk import Desk, one_line
+from avatar_actors.cli.repl.context import Desk, one_line
 
 SIGNS: Final = {
     ToolStatus.COMPLETED: "✓",

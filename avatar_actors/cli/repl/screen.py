@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
-from typing import Final
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Final, TextIO
 
 from msgspec import Struct
 from prompt_toolkit.application import Application, in_terminal
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.data_structures import Size
 from prompt_toolkit.filters import Condition, has_completions
 from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples
 from prompt_toolkit.key_binding import KeyBindings
@@ -24,10 +28,49 @@ from prompt_toolkit.layout import (
     VerticalAlign,
     Window,
 )
+from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import Style
 from prompt_toolkit.widgets import SearchToolbar
 
-from avatar_actors.cli.repl.steady_output import SteadyOutput
+from avatar_actors.cli.terminal.device import size_of
+from avatar_actors.cli.terminal.text import plain
+
+# What is between them is shown at once, by terminals that know it; the others pass over it.
+_BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
+
+
+class SteadyOutput(Vt100_Output):
+    """Flushes once where prompt_toolkit would several times: nothing is seen half done.
+
+    It asks the terminal for nothing: the answer to "where is the cursor?" would come as keys.
+    """
+
+    def __init__(self, stdout: TextIO) -> None:
+        super().__init__(stdout, lambda: _size_of(stdout), enable_cpr=False)
+        self._is_held = False
+
+    @contextmanager
+    def at_once(self) -> Generator[None]:
+        """All that is written in this block goes out in one piece at its end."""
+        self._is_held = True
+        self.write_raw(_BEGIN)
+        try:
+            yield
+        finally:
+            self.write_raw(_END)
+            self._is_held = False
+            self.flush()
+
+    def flush(self) -> None:
+        """Now, or at the end of the block."""
+        if not self._is_held:
+            super().flush()
+
+
+def _size_of(stdout: TextIO) -> Size:
+    columns, rows = size_of(stdout.fileno())
+    return Size(rows=rows, columns=columns)
+
 
 PROMPT: Final = "> "
 CONTINUED: Final = "  "
@@ -164,3 +207,27 @@ def _lines(lines: Callable[[], Sequence[str]]) -> ConditionalContainer:
 
 def _prefix(line: int, wrapped: int) -> StyleAndTextTuples:
     return [("class:prompt", CONTINUED if line or wrapped else PROMPT)]
+
+
+class StderrLines(io.TextIOBase):
+    """Stands in for `sys.stderr`; any thread may write, whole lines are told in the loop's."""
+
+    def __init__(self, tell: Callable[[list[str]], None]) -> None:
+        super().__init__()
+        self._tell = tell
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._open = ""
+
+    def writable(self) -> bool:
+        """For who asks."""
+        return True
+
+    def write(self, text: str, /) -> int:
+        """Of the last line only when it has its end."""
+        with self._lock:
+            *whole, self._open = (self._open + text).split("\n")
+        if whole:
+            with suppress(RuntimeError):  # the loop has ended, and with it the screen
+                self._loop.call_soon_threadsafe(self._tell, [plain(line) for line in whole])
+        return len(text)

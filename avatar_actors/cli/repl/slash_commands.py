@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from avatar_actors.cli.repl import action_commands, query_commands
-from avatar_actors.cli.repl.desk import Desk
+from avatar_actors.cli.repl.context import Desk
 
 Function: TypeAlias = Callable[[Desk, str], Awaitable[list[str]]]
 

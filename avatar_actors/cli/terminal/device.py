@@ -1,10 +1,13 @@
-"""Single keys of the terminal, read without holding up the loop; its modes are put back."""
+"""The terminal itself: its size and traits, its keys, and output that does not block the loop."""
 
 from __future__ import annotations
 
 import os
+import select
+import stat
+import sys
 import termios
-from typing import Any
+from typing import Any, Final
 
 import trio
 
@@ -78,3 +81,59 @@ def open_keyboard() -> Keyboard | None:
         return Keyboard(os.open("/dev/tty", flags))
     except OSError:
         return None
+
+
+# A pipe or terminal that can be written to takes so much at once.
+_MOST = select.PIPE_BUF
+
+
+class Outlet:
+    """A descriptor that only this writes to. BrokenPipeError: nobody reads it any more."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._can_wait = _can_wait(descriptor)
+        self.is_terminal = os.isatty(descriptor)
+
+    async def write(self, data: bytes) -> None:
+        """All of it. The descriptor stays blocking: others may have it, too."""
+        view = memoryview(data)
+        while view:
+            if self._can_wait:
+                await trio.lowlevel.wait_writable(self._descriptor)
+            written = os.write(self._descriptor, view[:_MOST] if self._can_wait else view)
+            view = view[written:]
+
+
+def _can_wait(descriptor: int) -> bool:
+    """A file is always ready, and epoll refuses to watch it."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+# Of one that is gone, or does not know its size and says 0.
+_USUAL: Final = os.terminal_size((80, 24))
+
+
+def size_of(descriptor: int) -> os.terminal_size:
+    """Its columns and lines."""
+    try:
+        size = os.get_terminal_size(descriptor)
+    except OSError:
+        return _USUAL
+    return size if size.columns and size.lines else _USUAL
+
+
+def is_lively(descriptor: int) -> bool:
+    """Whether it is one, on which lines can be painted over."""
+    return os.isatty(descriptor) and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def wants_colour() -> bool:
+    """Unless the person said no."""
+    return not os.environ.get("NO_COLOR")
+
+
+def has_unicode() -> bool:
+    """Whether stdout takes more than ASCII."""
+    return "utf" in sys.stdout.encoding.lower()

@@ -1,14 +1,16 @@
-"""A tool's input as a file for the person's editor, and what came of it."""
+"""Lets a person change what a tool is given, in the editor of their choice."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+import trio
 
 from avatar_actors.cli.exit_codes import Failure
 from avatar_actors.cli.terminal.approvals import Input
@@ -45,3 +47,23 @@ def check_end(editor: str, code: int) -> None:
     """Failure unless it ended well."""
     if code != 0:
         raise Failure(f"the editor {editor!r} ended with {code}")
+
+
+async def edited(given: Input) -> Input:
+    """The same as the editor left it; Failure if that is no JSON object, or if it did not run."""
+    with input_file(given) as path:
+        await _edit(chosen_editor(), path)
+        return input_in(path)
+
+
+async def _edit(editor: str, path: Path) -> None:
+    try:
+        command = [*shlex.split(editor), str(path)]
+        # Not our own opening of the terminal, which waits for nobody.
+        with open("/dev/tty", "r+b", buffering=0) as terminal:  # noqa: ASYNC230, PTH123 - it is there
+            done = await trio.run_process(
+                command, stdin=terminal, stdout=terminal, stderr=terminal, check=False
+            )
+    except (OSError, ValueError) as error:
+        raise not_run(editor, error) from error
+    check_end(editor, done.returncode)

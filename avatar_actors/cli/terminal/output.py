@@ -1,12 +1,19 @@
-"""Rows for people: aligned columns where there is room, else one record after the other. Pure."""
+"""Answers of the inquiring commands: tables for people, or an object per line."""
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+import click
+import msgspec
 from msgspec import Struct
 from rich.cells import cell_len, chop_cells, set_cell_size
+
+from avatar_actors.cli.terminal.device import wants_colour
+from avatar_actors.cli.terminal.text import plain, without_controls
 
 GAP: Final = 2
 # A cut column with less than this tells nothing.
@@ -80,3 +87,45 @@ def _joined(row: Sequence[str], widths: Sequence[int]) -> str:
     sized = zip(row, widths, strict=True)
     cells = [set_cell_size(cut_to(text, size), size) for text, size in sized]
     return (" " * GAP).join(cells).rstrip()
+
+
+def say(text: str = "") -> None:
+    """One line, or several, with nothing in it that a terminal would obey."""
+    click.echo(plain(text) if sys.stdout.isatty() else without_controls(text))
+
+
+def say_aside(text: str) -> None:
+    """One line on stderr."""
+    click.echo(" ".join(plain(f"avatar: {text}").split()), err=True)
+
+
+def say_heading(text: str) -> None:
+    """The same, to be seen at once."""
+    click.echo(click.style(plain(text), bold=True) if _is_for_person() else plain(text))
+
+
+def say_note(text: str) -> None:
+    """A longer line, broken between its words where the terminal ends."""
+    width = _width()
+    for line in [text] if width is None else wrapped(plain(text), width):
+        say(line)
+
+
+def say_table(table: Table) -> None:
+    """A table, as wide as the terminal; into a pipe it goes whole."""
+    rows = tuple(tuple(" ".join(plain(cell).split()) for cell in row) for row in table.rows)
+    for line in msgspec.structs.replace(table, rows=rows).lines(_width()):
+        (say_heading if line.is_heading else say)(line.text)
+
+
+def say_json(value: object) -> None:
+    """One object, on one line."""
+    click.echo(msgspec.json.encode(value).decode())
+
+
+def _is_for_person() -> bool:
+    return sys.stdout.isatty() and wants_colour()
+
+
+def _width() -> int | None:
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -20,7 +20,7 @@ from avatar_actors import (
     observable_programs,
     watch_tree,
 )
-from avatar_actors.cli.chat.interrupts import CODES, heeded
+from avatar_actors.cli.chat.run import CODES, heeded
 from avatar_actors.cli.exit_codes import ExitCode, Failure, nobody_reads, terminal_gone
 from avatar_actors.cli.tree.outputs import TreeShow
 from avatar_actors.cli.tree.wording import avatars_of, headline, name_of

@@ -15,13 +15,17 @@ from avatar_actors.cli.chat.prompt_source import asked
 from avatar_actors.cli.chat.run import ChatRun
 from avatar_actors.cli.chat.stderr_output import Remarks
 from avatar_actors.cli.display import Style
-from avatar_actors.cli.exit_codes import ExitCode, Failure
-from avatar_actors.cli.last_word import last_word
+from avatar_actors.cli.exit_codes import ExitCode, Failure, last_word
 from avatar_actors.cli.options import Wanted, tree_options
-from avatar_actors.cli.terminal.device import Keyboard, open_keyboard
-from avatar_actors.cli.terminal.nobody_to_ask import NobodyToAsk
-from avatar_actors.cli.terminal.outlet import Outlet
-from avatar_actors.cli.terminal.terminal_traits import has_unicode, is_lively, wants_colour
+from avatar_actors.cli.terminal.device import (
+    Keyboard,
+    Outlet,
+    has_unicode,
+    is_lively,
+    open_keyboard,
+    wants_colour,
+)
+from avatar_actors.cli.terminal.permission_answers import NobodyToAsk
 from avatar_actors.cli.tree.attached import Attached
 from avatar_actors.cli.tree.outputs import TreeJson, TreeLines, TreeShow
 from avatar_actors.cli.tree.screen import TreeScreen

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from avatar_actors import TreeSnapshot
-from avatar_actors.cli.chat.json_output import json_lines
+from avatar_actors.cli.chat.pipe_output import json_lines
 from avatar_actors.cli.chat.stderr_output import Remarks
-from avatar_actors.cli.terminal.outlet import Outlet
+from avatar_actors.cli.terminal.device import Outlet
 from avatar_actors.cli.terminal.text import plain
 from avatar_actors.cli.tree.view import TreeView
 from avatar_actors.cli.tree.wording import is_notable, told

@@ -23,10 +23,10 @@ from avatar_actors import (
     watch_tree,
 )
 from avatar_actors.cli.options import Wanted
-from avatar_actors.cli.terminal.nobody_to_ask import NobodyToAsk
+from avatar_actors.cli.terminal.permission_answers import NobodyToAsk
 from avatar_actors.cli.terminal.text import plain
 from avatar_actors.cli.tree.outputs import TreeShow
-from avatar_actors.cli.tree.tree_questions import TreeQuestions
+from avatar_actors.cli.tree.screen import TreeQuestions
 from avatar_actors.cli.tree.wording import avatars_of, is_calm
 
 # A person at the tree, or nobody.

@@ -1,20 +1,22 @@
-"""The collector: the actor that keeps the figures, by the feed of all avatars and the notices."""
+"""The collector: the actor that keeps the figures, by events, notices and the supervision tree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import queue
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 import trio
 from msgspec import Struct
 
+from avatar_actors.avatar.control import follow_all
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.feed import follow_all
-from avatar_actors.avatar.runtime_messages import Follow, HeraldMessage, SlowReaders
+from avatar_actors.avatar.messages import Follow, HeraldMessage, SlowReaders
 from avatar_actors.model.events import AvatarEvent
 from avatar_actors.observe.metrics.tally import Tally
-from supervisors import Address, Inbox, Notice, NoticeStream
+from supervisors import Address, Inbox, Notice, NoticeStream, Phase, TreeNode
 
 _CAPACITY = 65536
 
@@ -69,3 +71,55 @@ async def _read_events(stream: EventStream, listeners: Sequence[Listener]) -> No
 
 class FeedEnded(Exception):
     """The herald is gone; the collector's next life follows the next one."""
+
+
+# What an exporter's thread waits for the loop; then it gets what was read last.
+_PATIENCE = 1.0
+_AVATAR = 3
+
+
+class Figures(Struct, frozen=True):
+    """The tree at one moment: sessions that are up, messages that wait by kind of actor."""
+
+    sessions: int = 0
+    depths: Mapping[str, int] = {}
+
+
+class TreeFigures:
+    """Made in the loop that the tree lives in."""
+
+    def __init__(self, tree: Callable[[], TreeNode]) -> None:
+        self._tree = tree
+        self._loop = trio.lowlevel.current_trio_token()
+        self._last = self._read()
+
+    def now(self) -> Figures:
+        """The tree as it is; a loop that does not answer in time leaves it as it was."""
+        if self._is_here():
+            return self._read()
+        answer: queue.SimpleQueue[Figures] = queue.SimpleQueue()
+        try:
+            self._loop.run_sync_soon(lambda: answer.put(self._read()))
+            return answer.get(timeout=_PATIENCE)
+        except (trio.RunFinishedError, queue.Empty):
+            return self._last
+
+    def _is_here(self) -> bool:
+        try:
+            return trio.lowlevel.current_trio_token() is self._loop
+        except RuntimeError:
+            return False
+
+    def _read(self) -> Figures:
+        self._last = figures_of(self._tree())
+        return self._last
+
+
+def figures_of(tree: TreeNode) -> Figures:
+    """The sums over the whole tree."""
+    sessions, depths = 0, Counter[str]()
+    for node in tree.walk():
+        is_avatar = len(node.path.split("/")) == _AVATAR
+        depths["avatar" if is_avatar else node.name] += node.waiting
+        sessions += node.name == "session" and not is_avatar and node.phase is Phase.RUNNING
+    return Figures(sessions, dict(depths))

@@ -1,16 +1,28 @@
-"""Which way of collecting is wanted, loaded only then."""
+"""Which way of collecting is wanted, loaded only then, and where a host finds the figures."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from avatar_actors.avatar.runtime_messages import HeraldMessage
+from msgspec import Struct
+
+from avatar_actors.avatar.messages import HeraldMessage
 from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.host_settings import MetricsKind, MetricsSettings
-from avatar_actors.observe.metrics.offer import MetricsOffer
+from avatar_actors.model.settings import MetricsKind, MetricsSettings
 from supervisors import Address, Inbox, Supervisor
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+
+class MetricsOffer(Struct, frozen=True, kw_only=True):
+    """`url` of the endpoint, empty if there is none; `registry` for an exporter of one's own."""
+
+    url: str = ""
+    registry: CollectorRegistry | None = None
+
 
 Actor = Callable[[Inbox[Any]], Awaitable[None]]
 

@@ -19,15 +19,13 @@ from opentelemetry.metrics import (
 from opentelemetry.trace import get_tracer
 
 from avatar_actors import __version__
-from avatar_actors.avatar.runtime_messages import HeraldMessage
+from avatar_actors.avatar.messages import HeraldMessage
 from avatar_actors.observe.metrics import catalogue
 from avatar_actors.observe.metrics.catalogue import BUCKETS, METRICS, OF_THE_TREE, Kind, Metric
-from avatar_actors.observe.metrics.collector import Sources, collector
+from avatar_actors.observe.metrics.collector import Sources, TreeFigures, collector
 from avatar_actors.observe.metrics.gen_ai import SEEN, GenAi
-from avatar_actors.observe.metrics.offer import MetricsOffer
-from avatar_actors.observe.metrics.open import Actor
+from avatar_actors.observe.metrics.open import Actor, MetricsOffer
 from avatar_actors.observe.metrics.tally import COUNTED, Tally
-from avatar_actors.observe.metrics.tree_figures import TreeFigures
 from supervisors import Address, Supervisor
 
 _SCOPE = "avatar_actors"

@@ -6,7 +6,7 @@ import math
 from functools import singledispatchmethod
 from typing import Protocol
 
-from avatar_actors.avatar.runtime_messages import SlowReaders
+from avatar_actors.avatar.messages import SlowReaders
 from avatar_actors.model.events import (
     AvatarEvent,
     CostEvent,

@@ -15,8 +15,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
-from avatar_actors.observe.tree.snapshot import TreeChange, TreeSnapshot
-from avatar_actors.observe.tree.tree_record import TreeRecord
+from avatar_actors.observe.tree.snapshot import TreeChange, TreeRecord, TreeSnapshot
 from avatar_actors.processes import is_our_user
 from avatar_actors.session.messages import Nothing
 from supervisors import Inbox, Notice, NoticeStream, TreeNode

@@ -1,10 +1,25 @@
-"""The supervision tree as others see it: names, states and counts, and nothing that was said."""
+"""The supervision tree as others see it, and the record of starts and crashes that it needs."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 
+import msgspec
 from msgspec import Struct
+
+from supervisors import (
+    Crashed,
+    GaveUp,
+    Notice,
+    Phase,
+    Ready,
+    Restarting,
+    Started,
+    Stopped,
+    Stuck,
+    TreeNode,
+)
 
 
 class TreeHappening(StrEnum):
@@ -63,3 +78,104 @@ class TreeSnapshot(Struct, frozen=True, kw_only=True):
     changes: tuple[TreeChange, ...]
     missed: int
     tree: TreePart
+
+
+_AVATAR = 3
+
+
+class _Note(Struct, frozen=True):
+    since: float
+    crashes: int = 0
+    due: float | None = None
+
+
+class TreeRecord:
+    """Is told the notices and draws the tree. `epoch` is what trio's clock lacks to the wall's."""
+
+    def __init__(self, now: float, epoch: float) -> None:
+        self._began = now
+        self._epoch = epoch
+        # By avatar, so that with it all of its notes go.
+        self._notes: dict[str, dict[str, _Note]] = {}
+
+    @property
+    def since(self) -> float:
+        """When it began, in seconds since the epoch."""
+        return self.wall(self._began)
+
+    def tell(self, notice: Notice) -> TreeChange | None:
+        """Take note; what of it is told to others, if anything."""
+        self._remember(notice)
+        change = _change(notice)
+        return change and msgspec.structs.replace(change, time=self.wall(change.time))
+
+    def wall(self, time: float) -> float:
+        """A time of trio's clock in seconds since the epoch."""
+        return round(time + self._epoch, 3)
+
+    def picture(self, node: TreeNode) -> TreePart:
+        """The tree from this node down, as it is."""
+        note = self._note(node.path)
+        is_restarting = node.phase is Phase.RESTARTING
+        return TreePart(
+            name=node.name,
+            state=node.phase.value,
+            since=self.wall(note.since),
+            life=node.life,
+            crashes=note.crashes,
+            waiting=node.waiting,
+            due=self.wall(note.due) if note.due is not None and is_restarting else None,
+            strategy=node.strategy.value if node.strategy else "",
+            children=tuple(map(self.picture, node.children)),
+        )
+
+    def _remember(self, notice: Notice) -> None:
+        note = self._note(notice.path)
+        match notice:
+            case Started(time=time):
+                note = _Note(time, note.crashes)
+            # A supervisor that gives up ends as one that was shut down.
+            case Crashed() | GaveUp():
+                note = _Note(note.since, note.crashes + 1)
+            case Restarting(time=time, delay=delay):
+                note = _Note(note.since, note.crashes, time + delay)
+            case _:
+                pass
+        avatar = _avatar_of(notice.path)
+        self._notes.setdefault(avatar, {})[notice.path] = note
+        is_end = isinstance(notice, Stopped | Crashed | Stuck)
+        if is_end and avatar == notice.path:
+            del self._notes[avatar]
+
+    def _note(self, path: str) -> _Note:
+        return self._notes.get(_avatar_of(path), {}).get(path) or _Note(self._began)
+
+
+def _avatar_of(path: str) -> str:
+    """The path of the avatar it belongs to; empty for the runtime's own parts."""
+    names = path.split("/")
+    return "/".join(names[:_AVATAR]) if len(names) >= _AVATAR else ""
+
+
+def _change(notice: Notice) -> TreeChange | None:
+    happening = partial(TreeChange, path=notice.path, time=notice.time)
+    match notice:
+        case Crashed(life=life, error=error):
+            kind = type(error).__name__ if error is not None else ""
+            change = happening(what=TreeHappening.CRASHED, life=life, error=kind)
+        case Restarting(delay=delay):
+            change = happening(what=TreeHappening.RESTARTING, delay=round(delay, 3))
+        # A session has one life and its avatar decides about the next: that is no giving up.
+        case GaveUp(path=path) if path.endswith("/session"):
+            change = happening(what=TreeHappening.CRASHED)
+        case GaveUp():
+            change = happening(what=TreeHappening.GAVE_UP)
+        case Ready(life=life):
+            change = happening(what=TreeHappening.READY, life=life)
+        case Stuck(life=life):
+            change = happening(what=TreeHappening.STUCK, life=life)
+        case Stopped(life=life):
+            change = happening(what=TreeHappening.STOPPED, life=life)
+        case _:
+            return None
+    return change

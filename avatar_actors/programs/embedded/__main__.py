@@ -1,4 +1,4 @@
-"""`python -m avatar_actors.programs.embedded`: the embedded agent on this process's standard streams."""
+"""The embedded agent on this process's standard streams: `python -m` this package."""
 
 from avatar_actors.programs.embedded.program import main
 

@@ -1,4 +1,4 @@
-"""The errors that a JSON-RPC request is answered with."""
+"""What a script or a JSON-RPC request is refused with."""
 
 from __future__ import annotations
 
@@ -21,3 +21,7 @@ class Refused(Exception):
         self.error: Record = {"code": code, "message": message}
         if data is not None:
             self.error["data"] = data
+
+
+class BadScript(Exception):
+    """The script asks for what does not exist; the message says what and what does."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from avatar_actors.programs.embedded.bad_script import BadScript
 from avatar_actors.programs.embedded.cancelling import TurnCancelled
-from avatar_actors.programs.embedded.errors import INVALID_PARAMS
+from avatar_actors.programs.embedded.errors import INVALID_PARAMS, BadScript
 from avatar_actors.programs.embedded.process import in_background
 from avatar_actors.programs.embedded.script.script import Player, find_script
 from avatar_actors.programs.embedded.turn import Turn, TurnEnded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from avatar_actors.programs.embedded.body import Body
+    from avatar_actors.programs.embedded.process import Body
 
 
 class Performer:

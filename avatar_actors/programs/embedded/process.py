@@ -1,4 +1,4 @@
-"""The life of this process: how it ends, what it ends with it, and when it refuses to."""
+"""This process: how it starts, what a step can touch of it, and how it ends."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
     from typing import NoReturn
+
+    from avatar_actors.programs.embedded.json_lines import Record
+    from avatar_actors.programs.embedded.pipes import Ears, Output
+
 
 EXIT_ON_TERM = 128 + signal.SIGTERM
 EXIT_ON_BUG = 70
@@ -72,3 +76,26 @@ def complain(text: str) -> None:
 def in_background(work: Callable[[], None]) -> None:
     """Runs it on a thread that the process does not wait for."""
     threading.Thread(target=work, daemon=True).start()
+
+
+class Body:
+    """Its life, its voice, its ears, and whether the scripts of prompts are played."""
+
+    def __init__(self, life: Life, output: Output, ears: Ears) -> None:
+        self.life = life
+        self.output = output
+        self.ears = ears
+        # A prompt may hold a stranger's text, and a script runs commands: a test switches it on.
+        self.plays_scripts = False
+
+
+class Start:
+    """The settings that start steps change."""
+
+    def __init__(self) -> None:
+        self.needs_auth = False
+        self.initialize_error: Record | None = None
+        self.is_mute = False
+        self.version = 1
+        self.can_load = True
+        self.loses_sessions = False

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from avatar_actors.programs.embedded.body import Body
 from avatar_actors.programs.embedded.flags import Flags, UnknownFlag
 from avatar_actors.programs.embedded.pipes import Ears, Output, read_lines
-from avatar_actors.programs.embedded.process import Life, complain
-from avatar_actors.programs.embedded.start import Start
+from avatar_actors.programs.embedded.process import Body, Life, Start, complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ def refuse(why: str) -> NoReturn:
 
 def play_start(start: Start, flags: Flags, body: Body) -> None:
     """Starts as the start steps want it."""
-    from avatar_actors.programs.embedded.bad_script import BadScript
+    from avatar_actors.programs.embedded.errors import BadScript
     from avatar_actors.programs.embedded.script.start_steps import play, start_steps
 
     try:
@@ -73,8 +71,7 @@ def play_start(start: Start, flags: Flags, body: Body) -> None:
 
 def speak_acp(flags: Flags, start: Start, body: Body) -> None:
     """ACP, in the flavour that was chosen."""
-    from avatar_actors.programs.embedded.dialects.acp.acp_client import AcpClient
-    from avatar_actors.programs.embedded.dialects.acp.agent import AcpAgent
+    from avatar_actors.programs.embedded.dialects.acp.agent import AcpAgent, AcpClient
     from avatar_actors.programs.embedded.dialects.acp.variants import FLAVOURS
 
     flavour = FLAVOURS.get(flags.value("--flavour", "plain"))

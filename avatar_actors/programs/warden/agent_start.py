@@ -8,8 +8,8 @@ import os
 import signal
 from collections.abc import Sequence
 
-from avatar_actors.programs.warden.kernel import hear_of_parents_death
 from avatar_actors.programs.warden.order import Order
+from avatar_actors.programs.warden.process_tree import hear_of_parents_death
 
 # What the warden and its keepers ignore, and an agent must not inherit as ignored.
 DEAF_TO = (

@@ -14,16 +14,14 @@ import time
 from collections.abc import Sequence
 
 from avatar_actors.programs.warden.agent_start import AgentNotStarted, start_agent
-from avatar_actors.programs.warden.kernel import (
-    adopt_orphans,
-    hear_of_parents_death,
-    rename_process,
-)
 from avatar_actors.programs.warden.order import Order, unpack_order
 from avatar_actors.programs.warden.process_tree import (
+    adopt_orphans,
     descendants,
+    hear_of_parents_death,
     kill_stopped_parents,
     read_stat,
+    rename_process,
     signal_below,
 )
 from avatar_actors.programs.warden.watch import Host, Watch

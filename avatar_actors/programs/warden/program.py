@@ -15,17 +15,15 @@ import time
 
 from avatar_actors.programs.warden.agent_start import DEAF_TO
 from avatar_actors.programs.warden.keeper import STUCK_AFTER, keep, pid_list, say
-from avatar_actors.programs.warden.kernel import (
-    adopt_orphans,
-    hear_of_parents_death,
-    rename_process,
-)
 from avatar_actors.programs.warden.process_tree import (
+    adopt_orphans,
     children,
     descendants,
+    hear_of_parents_death,
     kill_stopped_child,
     kill_stopped_parents,
     read_stat,
+    rename_process,
     signal_below,
 )
 from avatar_actors.programs.warden.watch import Host, Watch

@@ -5,8 +5,7 @@ import os
 import select
 import signal
 
-from avatar_actors.programs.warden.kernel import open_pidfd
-from avatar_actors.programs.warden.process_tree import read_stat
+from avatar_actors.programs.warden.process_tree import open_pidfd, read_stat
 
 # How often to look for a host that cannot be waited for, where the system has no pidfd.
 HOST_CHECK_SECONDS = 1.0

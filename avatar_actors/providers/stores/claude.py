@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from avatar_actors.model.values import JsonObject, StoredMessage, StoredSession
-from avatar_actors.providers.stores.listing import SessionListing, SessionSearch, title_from
-from avatar_actors.providers.stores.store import File, Shelf
-from avatar_actors.providers.stores.transcript import texts_of
-from avatar_actors.wire.json_values import at, text_at
-from avatar_actors.wire.moments import time_text
+from avatar_actors.providers.stores.store import (
+    File,
+    SessionListing,
+    SessionSearch,
+    Shelf,
+    texts_of,
+    title_from,
+)
+from avatar_actors.wire.json_values import at, text_at, time_text
 
 # A longer key is cut here, and a hash added to it.
 LONGEST_KEY: Final = 200

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from avatar_actors.model.values import JsonObject, StoredMessage, StoredSession
-from avatar_actors.providers.stores.listing import SessionListing, SessionSearch, title_from
-from avatar_actors.providers.stores.store import File, Shelf
-from avatar_actors.wire.json_values import at, text_at
-from avatar_actors.wire.moments import time_text
+from avatar_actors.providers.stores.store import (
+    File,
+    SessionListing,
+    SessionSearch,
+    Shelf,
+    title_from,
+)
+from avatar_actors.wire.json_values import at, text_at, time_text
 
 
 def embedded_store(search: SessionSearch) -> SessionListing:

@@ -1,23 +1,67 @@
-"""The files of a store: found by their age and read at both ends only, whatever is wrong with them.
-
-A transcript may have 100 MB: its beginning has the first prompt, its end the last title.
-"""
+"""What a store of sessions is: searches, listings, transcripts, and files of JSON lines."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.model.identifiers import is_session_id
-from avatar_actors.model.values import JsonObject, StoredSession
-from avatar_actors.providers.stores.listing import SessionListing, SessionSearch
-from avatar_actors.wire.json_values import decoded, is_object
+from avatar_actors.model.command_line import is_session_id
+from avatar_actors.model.values import JsonObject, StoredMessage, StoredSession
+from avatar_actors.wire.json_values import decoded, is_array, is_object, moment_of, text_at
+
+LONGEST_TITLE = 100
+
+
+class SessionListing(Struct, frozen=True):
+    """The sessions, the last used first; and what of the store could not be read."""
+
+    sessions: tuple[StoredSession, ...] = ()
+    diagnostics: tuple[str, ...] = ()
+
+
+class SessionSearch(Struct, frozen=True, kw_only=True):
+    """What an agent with this environment has kept of a directory, or of all (None)."""
+
+    env: Mapping[str, str]
+    working_dir: Path | None = None
+    limit: int = 100
+
+    @property
+    def home(self) -> Path:
+        """The agent's home directory."""
+        return Path(self.env.get("HOME") or Path.home())
+
+    def directories(self) -> set[str]:
+        """The names of the directory; an agent sees it without symbolic links."""
+        if self.working_dir is None:
+            return set()
+        return {os.path.abspath(self.working_dir), os.path.realpath(self.working_dir)}  # noqa: PTH100 - also of what is gone
+
+    def covers(self, working_dir: str) -> bool:
+        """Whether a session of this directory is looked for."""
+        return self.working_dir is None or working_dir in self.directories()
+
+
+Store: TypeAlias = Callable[[SessionSearch], SessionListing]
+"""Reads one agent's store. It blocks; what is wrong with the store is told, not raised."""
+
+
+def newest_first(sessions: list[StoredSession]) -> tuple[StoredSession, ...]:
+    """In the order of their last use."""
+    return tuple(sorted(sessions, key=lambda each: moment_of(each.updated_at), reverse=True))
+
+
+def title_from(text: str) -> str:
+    """A title of one line."""
+    words = " ".join(text[: 10 * LONGEST_TITLE].split())
+    return words if len(words) <= LONGEST_TITLE else f"{words[: LONGEST_TITLE - 1]}…"
+
 
 # The first prompt of codex-acp 2.6.0 stands behind 60 KB of tools; a pasted image has more.
 HEAD: Final = 1024 * 1024
@@ -161,3 +205,38 @@ def _objects(lines: list[bytes]) -> Iterator[JsonObject]:
         value = decoded(line) if line.startswith(b"{") else None
         if is_object(value):
             yield value
+
+
+# A longer file is read from here on: what was said last counts most.
+LONGEST: Final = 16 * 1024 * 1024
+
+Transcript: TypeAlias = Callable[[Iterable[JsonObject]], Iterable[StoredMessage]]
+"""Makes the messages of a session's lines, in their order. Pure."""
+
+
+class SessionTranscript(Struct, frozen=True):
+    """The messages, oldest first; and what of the session is left out or could not be read."""
+
+    messages: tuple[StoredMessage, ...] = ()
+    diagnostics: tuple[str, ...] = ()
+
+
+def last_said(path: Path, transcript: Transcript, limit: int) -> SessionTranscript:
+    """The last messages of the session in this file."""
+    shelf = Shelf()
+    lines, is_whole = shelf.last_lines(path, LONGEST)
+    messages = [each for each in transcript(lines) if each.text.strip()]
+    remarks = [*shelf.remarks]
+    if not is_whole:
+        remarks.append(f"{path}: only the last {LONGEST // 2**20} MB were read")
+    if (earlier := len(messages) - limit) > 0:
+        remarks.append(f"{earlier} earlier messages are left out")
+    return SessionTranscript(tuple(messages[-limit:]) if limit else (), tuple(remarks))
+
+
+def texts_of(content: object) -> Iterator[str]:
+    """The pieces of text in a message's content: a text, or a list of parts."""
+    for part in content if is_array(content) else [content]:
+        text = text_at(part, "text") if is_object(part) else part
+        if isinstance(text, str) and text.strip():
+            yield text

@@ -1,26 +1,125 @@
-"""The HTTP below the SDK's transport: its requests run on trio, its event streams are guarded.
-
-What the SDK (0.12) does not do is done here: it reads ahead without a bound, takes no notice of the
-end of a session's stream, breaks at a character that is cut in two, drops broken JSON, and opens
-the stream of a resumed session only if a message happens to name that session.
-"""
+"""The HTTP below the SDK's transport: its requests run on trio, its event streams are guarded."""
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx
 import msgspec
 import trio
 from acp.http.protocol import SESSION_ID_HEADER
 
+from avatar_actors.model.values import JsonObject
 from avatar_actors.session.remote.asyncio_loop import in_trio
-from avatar_actors.session.remote.establishing import Establishing
 from avatar_actors.session.remote.link import Around
-from avatar_actors.session.remote.sse import Events
 from avatar_actors.wire.json_values import decoded, is_object, text_at
+
+_METHODS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
+# JSON-RPC's internal error.
+_INTERNAL = -32603
+
+
+class Establishing:
+    """The requests for a session that wait for their answer, and the streams that are open.
+
+    The SDK's server (0.12) answers `session/load` and then does not know the session: its stream is
+    refused, and so would every prompt be. Such an answer becomes the error that it is.
+    """
+
+    def __init__(self, open_stream: Callable[[str], Awaitable[httpx.Response]]) -> None:
+        self._open_stream = open_stream
+        self._asked: dict[object, str] = {}
+        self._streams: dict[str, httpx.Response] = {}
+        self._news = trio.Event()
+
+    def asked(self, message: object) -> None:
+        """This goes to the agent."""
+        if is_object(message) and message.get("method") in _METHODS:
+            self._asked[message.get("id")] = text_at(message, "params", "sessionId")
+
+    async def is_established(self, message: JsonObject) -> bool:
+        """Whether this answers such a request: it then names its session, or is an error."""
+        if "method" in message or message.get("id") not in self._asked:
+            return False
+        wanted = self._asked.pop(message["id"])
+        result = message.get("result")
+        session_id = text_at(result, "sessionId") or wanted
+        if "error" in message or not session_id:
+            return False
+        response = await self._open_stream(session_id)
+        if response.is_success:
+            self._streams[session_id] = response
+            self._news.set()
+            self._news = trio.Event()
+            message["result"] = {**(result if is_object(result) else {}), "sessionId": session_id}
+            return True
+        await response.aclose()
+        del message["result"]
+        words = f"the server refuses the stream of this session with HTTP {response.status_code}"
+        message["error"] = {"code": _INTERNAL, "message": words}
+        return True
+
+    async def stream_of(self, session_id: str) -> httpx.Response:
+        """The stream that was opened for it. The SDK may want it before the session is there."""
+        while session_id not in self._streams:
+            await self._news.wait()
+        return self._streams.pop(session_id)
+
+
+class Events:
+    """The events of one stream. One longer than the limit is left out and counted, no more."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._line = bytearray()
+        self._line_size = 0
+        self._event_size = 0
+        self._data: list[bytes] = []
+        self._overlong = 0
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The data of the events that these bytes complete."""
+        found: list[bytes] = []
+        first, *lines = chunk.split(b"\n")
+        self._grow(first)
+        for line in lines:
+            data = self._end_line()
+            if data:
+                found.append(data)
+            self._grow(line)
+        return found
+
+    def take_overlong(self) -> int:
+        """How many events were over the limit since the last call."""
+        count, self._overlong = self._overlong, 0
+        return count
+
+    def _grow(self, part: bytes) -> None:
+        self._line_size += len(part)
+        self._event_size += len(part)
+        if self._event_size <= self._limit:
+            self._line += part
+
+    def _end_line(self) -> bytes:
+        """The data of the event, if this was the empty line at its end."""
+        line = bytes(self._line).removesuffix(b"\r")
+        is_empty = not line and self._line_size <= 1
+        self._line, self._line_size = bytearray(), 0
+        if is_empty:
+            return self._end_event()
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            self._data.append(value.removeprefix(b" "))
+        return b""
+
+    def _end_event(self) -> bytes:
+        is_overlong, data = self._event_size > self._limit, b"\n".join(self._data)
+        self._data, self._event_size = [], 0
+        self._overlong += is_overlong
+        return b"" if is_overlong else data
+
 
 # Messages that may be in the SDK's queue.
 _AHEAD = 64

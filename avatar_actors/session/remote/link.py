@@ -10,16 +10,6 @@ from types import ModuleType
 import trio
 from msgspec import Struct
 
-from avatar_actors.avatar.messages import (
-    HubMessage,
-    Publish,
-    SessionDown,
-    SessionLost,
-    SessionStarting,
-    TrackerMessage,
-    TurnMessage,
-)
-from avatar_actors.avatar.resume_messages import ResumeWish, WhatToResume
 from avatar_actors.model.errors import AgentError, AvatarStartError, WireBroken
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.redaction import Redactor
@@ -32,9 +22,17 @@ from avatar_actors.session.messages import (
     GetVitals,
     KillAgent,
     LinkMessage,
+    Publish,
     QuestionsOver,
+    QueueNews,
+    ResumeWish,
+    SessionDown,
+    SessionLost,
+    SessionStarting,
     StderrTail,
     StreamEnded,
+    TrackerNews,
+    WhatToResume,
     Write,
 )
 from avatar_actors.session.stdio import FromAgent
@@ -48,10 +46,10 @@ _UNSEEN = Vitals(cpu_seconds=0.0, processes=0, states={})
 class Around(Struct, frozen=True, kw_only=True):
     """Where the agent is and whom it concerns. `patience`: seconds until it must be reached."""
 
-    turn_queue: Address[TurnMessage]
-    tracker: Address[TrackerMessage]
+    turn_queue: Address[QueueNews]
+    tracker: Address[TrackerNews]
     gatekeeper: Address[GatekeeperMessage]
-    hub: Address[HubMessage]
+    hub: Address[Publish]
     remote: Remote
     redactor: Redactor
     patience: float

@@ -5,8 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from urllib.parse import quote
 
-from avatar_actors.model.attachment import Attachment
-from avatar_actors.model.values import JsonObject, McpServer
+from avatar_actors.model.values import Attachment, JsonObject, McpServer
 from avatar_actors.wire.acp.schema import AgentCapabilities
 from avatar_actors.wire.json_values import at
 

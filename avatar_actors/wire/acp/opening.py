@@ -2,34 +2,103 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from msgspec.structs import replace
 
 from avatar_actors import __version__
-from avatar_actors.model.identifiers import is_session_id, unusable_session
-from avatar_actors.model.values import Continuity, JsonObject, PermissionBasis
-from avatar_actors.wire.acp.acp_capabilities import (
+from avatar_actors.model.command_line import is_session_id, unusable_session
+from avatar_actors.model.events import DiagnosticEvent
+from avatar_actors.model.values import Continuity, JsonObject, Level, PermissionBasis
+from avatar_actors.wire.acp.choices import Choices, Choosing, models_of, modes_of
+from avatar_actors.wire.acp.content import mcp_server, refused_server
+from avatar_actors.wire.acp.profile import (
+    AcpProfile,
+    FilesOffered,
+    HeldBy,
+    SystemPromptBy,
     capabilities_of,
     has_session_method,
     login_advice,
     system_prompt_params,
     system_prompt_way,
 )
-from avatar_actors.wire.acp.acp_late_replay import after_replay
-from avatar_actors.wire.acp.acp_modes import held_by, missing_mode
-from avatar_actors.wire.acp.acp_stored import last_of
-from avatar_actors.wire.acp.choices import Choices, Choosing, models_of, modes_of
-from avatar_actors.wire.acp.content import mcp_server, refused_server
-from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, HeldBy, SystemPromptBy
 from avatar_actors.wire.acp.schema import Initialized, SessionResult
 from avatar_actors.wire.acp.turn import Turn
 from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure
-from avatar_actors.wire.json_values import decoded, decoded_as, text_at
+from avatar_actors.wire.json_values import at, decoded, decoded_as, is_array, moment_of, text_at
 from avatar_actors.wire.jsonrpc import Peer, Reply, RpcError
 from avatar_actors.wire.phases import Progress, Step
-from avatar_actors.wire.remarks import remark
+from avatar_actors.wire.shared_events import remark
+
+
+def held_by(profile: AcpProfile, agent_name: str, modes: Choices) -> HeldBy:
+    """By what the provider or the agent's name says; else in the first mode that promises to ask.
+
+    The names of modes are only words: what they come to in an unknown agent stays on trust.
+    """
+    own = HeldBy(profile.mode, profile.permissions, profile.asks_after_start)
+    told = profile.known_agents.get(agent_name, own)
+    if modes.offers(told.mode) if told.mode else told.permissions is not PermissionBasis.ON_TRUST:
+        return told
+    offered = {_letters(mode): mode for mode in reversed(modes.ids())}
+    mode = next((offered[name] for name in profile.asking_modes if name in offered), "")
+    return HeldBy(mode, asks_after_start=told.asks_after_start)
+
+
+def missing_mode(profile: AcpProfile, modes: Choices) -> list[DiagnosticEvent]:
+    """What to say when the provider's mode is not among those that are offered."""
+    if not profile.mode or not modes.all or modes.offers(profile.mode):
+        return []
+    message = f"the agent offers no mode {profile.mode!r}, only {modes.names()}"
+    return [DiagnosticEvent(message=message, level=Level.WARNING, source="wire")]
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalpha, name.lower()))
+
+
+def session_rows(result: object) -> list[JsonObject]:
+    """The sessions of an answer to session/list, with the field names of StoredSession."""
+    sessions = at(result, "sessions")
+    return [
+        {
+            "session_id": text_at(row, "sessionId"),
+            "title": text_at(row, "title"),
+            "working_dir": text_at(row, "cwd"),
+            "updated_at": text_at(row, "updatedAt"),
+        }
+        for row in (sessions if is_array(sessions) else [])
+        if text_at(row, "sessionId")
+    ]
+
+
+def last_of(result: object, cwd: str) -> str:
+    """The id of the session that was used last in a directory, if there is one."""
+    here = [row for row in session_rows(result) if row["working_dir"] == cwd]
+    last = max(here, key=lambda row: moment_of(text_at(row, "updated_at")), default=None)
+    return text_at(last, "session_id")
+
+
+def after_replay(
+    peer: Peer, turn: Turn, present_mode: JsonObject, then: Callable[[], Fact]
+) -> list[Fact]:
+    """Sets the mode that it has, until an answer comes without anything of the past before it.
+
+    An agent writes in order, and writes a piece of its history when the one before is written: as
+    long as there is more of it, some comes with each answer. Nothing else tells the end: a prompt
+    that is sent before would have the rest of the past in its answer.
+    """
+    turn.has_past = False
+
+    def answered(_: Reply) -> list[Fact]:
+        return after_replay(peer, turn, present_mode, then) if turn.has_past else [then()]
+
+    peer.request("session/set_mode", present_mode, answered)
+    return []
+
 
 PROTOCOL_VERSION: Final = 1
 AUTH_REQUIRED: Final = -32000

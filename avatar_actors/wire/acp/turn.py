@@ -24,12 +24,11 @@ from avatar_actors.wire.acp.update_types import (
     UsageUpdate,
 )
 from avatar_actors.wire.acp.usage import UsageMeter
-from avatar_actors.wire.cost import impossible
 from avatar_actors.wire.facts import Fact, TurnOver
-from avatar_actors.wire.fence import Fence
 from avatar_actors.wire.json_values import at, decoded_as, text_at
 from avatar_actors.wire.jsonrpc import REQUEST_CANCELLED, Reply, error_words
-from avatar_actors.wire.shared_events import Thoughts
+from avatar_actors.wire.phases import Fence
+from avatar_actors.wire.shared_events import Thoughts, impossible
 
 # An answer that was cut short is an answer: `stop_reason` tells that it was.
 OUTCOMES: Final = {

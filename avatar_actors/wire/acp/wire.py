@@ -7,13 +7,10 @@ from typing import Any, Final
 
 from avatar_actors.model.events import TextEvent
 from avatar_actors.model.values import Outcome
-from avatar_actors.wire.acp.acp_capabilities import can_steer
-from avatar_actors.wire.acp.acp_hearing import Hearing, not_understood
-from avatar_actors.wire.acp.acp_prompting import Prompting
-from avatar_actors.wire.acp.calls import Calls
-from avatar_actors.wire.acp.incoming import AgentRequests, remark
+from avatar_actors.wire.acp.calls import Calls, Prompting
+from avatar_actors.wire.acp.incoming import AgentRequests, Hearing, not_understood, remark
 from avatar_actors.wire.acp.opening import Opening
-from avatar_actors.wire.acp.profile import AcpProfile
+from avatar_actors.wire.acp.profile import AcpProfile, can_steer
 from avatar_actors.wire.acp.turn import Turn
 from avatar_actors.wire.acp.update_tables import meanings
 from avatar_actors.wire.acp.update_types import UPDATE_LINE, MessageChunk, UpdateParams, piece_of

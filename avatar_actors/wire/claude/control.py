@@ -4,16 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from avatar_actors.wire.claude.claude_requests import (
-    Goodbye,
-    HostCall,
-    Initialize,
-    Interrupt,
-    Requests,
-    Unqueue,
-    call_answer,
-    call_request,
-)
 from avatar_actors.wire.claude.lines import (
     ControlRequestLine,
     ControlResponse,
@@ -23,13 +13,23 @@ from avatar_actors.wire.claude.lines import (
 )
 from avatar_actors.wire.claude.notices import Notices
 from avatar_actors.wire.claude.opening import Opening
-from avatar_actors.wire.claude.outgoing import control_error
+from avatar_actors.wire.claude.outgoing import (
+    Goodbye,
+    HostCall,
+    Initialize,
+    Interrupt,
+    Requests,
+    Unqueue,
+    call_answer,
+    call_request,
+    control_error,
+)
 from avatar_actors.wire.claude.permissions import Permissions
 from avatar_actors.wire.claude.turns import Conversation
 from avatar_actors.wire.commands import Call
 from avatar_actors.wire.facts import Answered, Fact
 from avatar_actors.wire.json_values import at, text_at
-from avatar_actors.wire.remarks import remark
+from avatar_actors.wire.shared_events import remark
 
 
 class Control:

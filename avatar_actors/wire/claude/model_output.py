@@ -6,11 +6,9 @@ from typing import Final
 
 from avatar_actors.model.events import AvatarEvent, TextEvent, ThinkingEvent
 from avatar_actors.model.values import ActivityStatus, ToolStatus
-from avatar_actors.wire.claude.claude_tasks import Tasks
 from avatar_actors.wire.claude.lines import AssistantLine, Block, Message, StreamEvent, UserLine
-from avatar_actors.wire.claude.tools import Tools, plan_of
-from avatar_actors.wire.remarks import remark
-from avatar_actors.wire.shared_events import Thoughts
+from avatar_actors.wire.claude.tools import Tasks, Tools, plan_of
+from avatar_actors.wire.shared_events import Thoughts, remark
 
 CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 

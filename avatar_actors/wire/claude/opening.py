@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from avatar_actors.model.command_line import is_session_id, unusable_session
 from avatar_actors.model.events import SessionInfoEvent
-from avatar_actors.model.identifiers import is_session_id, unusable_session
 from avatar_actors.model.values import (
     Choice,
     Continuity,
@@ -15,14 +15,14 @@ from avatar_actors.model.values import (
     PermissionBasis,
     ProviderCapabilities,
 )
-from avatar_actors.wire.claude.claude_turn import LOGIN_ADVICE, error_of
 from avatar_actors.wire.claude.lines import ControlResponse, ResultLine, as_object, as_objects
 from avatar_actors.wire.claude.outgoing import ATTACHMENTS
+from avatar_actors.wire.claude.turns import LOGIN_ADVICE, error_of
 from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, SessionRenamed
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.phases import Phase, Progress, Step
-from avatar_actors.wire.remarks import remark
+from avatar_actors.wire.shared_events import remark
 
 # The modes that set_permission_mode takes (2.1.325: its own error message lists them).
 MODES: Final = ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan")

@@ -15,7 +15,7 @@ from avatar_actors.wire.commands import AnswerPermission
 from avatar_actors.wire.facts import Fact, PermissionAsked, PermissionWithdrawn
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.phases import Phase, Progress
-from avatar_actors.wire.remarks import remark
+from avatar_actors.wire.shared_events import remark
 
 MAX_PENDING: Final = 64
 ONCE: Final = PermissionOption("allow_once", Permit.ALLOW_ONCE, "Allow once")

@@ -7,8 +7,8 @@ from typing import Final
 from avatar_actors.model.events import AvatarEvent, ContextEvent
 from avatar_actors.model.values import Usage
 from avatar_actors.wire.claude.lines import ResultLine
-from avatar_actors.wire.cost import cost_event, impossible
 from avatar_actors.wire.json_values import as_money, at, count_at, is_object
+from avatar_actors.wire.shared_events import cost_event, impossible
 
 NOTHING: Final = (Usage(), Usage(cost_usd=0.0))
 

@@ -13,13 +13,12 @@ from typing import Any, Final
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.values import Outcome, PermissionBasis
 from avatar_actors.wire.claude import lines
-from avatar_actors.wire.claude.claude_tasks import Tasks
 from avatar_actors.wire.claude.control import Control
 from avatar_actors.wire.claude.notices import Notices
 from avatar_actors.wire.claude.opening import Opening
 from avatar_actors.wire.claude.outgoing import unacceptable, user_message
 from avatar_actors.wire.claude.permissions import Permissions
-from avatar_actors.wire.claude.tools import Tools
+from avatar_actors.wire.claude.tools import Tasks, Tools
 from avatar_actors.wire.claude.turns import Conversation
 from avatar_actors.wire.claude.usage import Meter
 from avatar_actors.wire.commands import (
@@ -46,7 +45,7 @@ from avatar_actors.wire.json_values import (
     text_at,
 )
 from avatar_actors.wire.phases import Phase, Progress, Step
-from avatar_actors.wire.remarks import remark, unrecognised
+from avatar_actors.wire.shared_events import remark, unrecognised
 
 MAX_LINE: Final = 64 * 1024 * 1024
 ON_TRUST: Final = PermissionBasis.ON_TRUST

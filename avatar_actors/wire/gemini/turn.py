@@ -1,4 +1,4 @@
-"""The tool calls of a headless run of Gemini."""
+"""One headless run of Gemini: its prompt, its tool calls, and what its end means."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Final
 import msgspec
 
 from avatar_actors.model.events import ToolEvent
-from avatar_actors.model.values import JsonObject, ToolStatus
-from avatar_actors.wire.fence import Fence
-from avatar_actors.wire.gemini.lines import ToolResultLine, ToolUseLine
-from avatar_actors.wire.json_values import text_at
+from avatar_actors.model.values import Attachment, JsonObject, Outcome, ToolStatus, Usage
+from avatar_actors.wire.commands import Prompt
+from avatar_actors.wire.facts import TurnOver
+from avatar_actors.wire.gemini.lines import ExitLine, ResultLine, ToolResultLine, ToolUseLine
+from avatar_actors.wire.json_values import count_at, text_at
+from avatar_actors.wire.phases import Fence
 
 # The kinds are those of ACP, so that every agent's tools have the same ones.
 KINDS: Final = {
@@ -75,3 +77,91 @@ class GeminiTools:
 def _title(name: str, parameters: JsonObject) -> str:
     texts = (text_at(parameters, key) for key in TITLES)
     return next((text for text in texts if text), name)[:TITLE_LENGTH]
+
+
+# 41 and the last two were seen with 0.61.0, which ends with the API's HTTP status & 255; the others
+# are documented.
+MEANINGS: Final = {
+    41: "gemini is not logged in. Run `gemini` once and log in there, or set GEMINI_API_KEY and"
+    ' choose "gemini-api-key" in its settings.',
+    42: "gemini did not accept its arguments or the prompt",
+    53: "gemini reached its limit of turns",
+    144: "the model API refused the request (HTTP 400)",
+    145: "the model API refused the login (HTTP 401)",
+}
+STOP_REASONS: Final = {53: "max_turn_requests"}
+
+
+def turn_over(
+    exit_line: ExitLine, result: ResultLine | None, *, usage: Usage, is_cancelling: bool
+) -> TurnOver:
+    """The end of the turn."""
+    code = exit_line.returncode
+    outcome = _outcome(code, result, is_cancelling=is_cancelling)
+    has_failed = outcome in {Outcome.FAILED, Outcome.CRASHED}
+    error = _error(exit_line, result) if has_failed else ""
+    stop_reason = STOP_REASONS.get(code or 0, "end_turn" if outcome is Outcome.COMPLETED else "")
+    return TurnOver(
+        turn_id=exit_line.turn, outcome=outcome, stop_reason=stop_reason, error=error, usage=usage
+    )
+
+
+def usage_of(result: ResultLine) -> Usage:
+    """This run's tokens; nobody tells money. Thoughts count only in the total (0.61.0)."""
+    output = count_at(result.stats, "output_tokens")
+    given = count_at(result.stats, "input_tokens")
+    cached = count_at(result.stats, "cached")
+    thought = max(0, count_at(result.stats, "total_tokens") - given - output)
+    return Usage(
+        input_tokens=max(0, given - cached),
+        output_tokens=output + thought,
+        cached_tokens=cached,
+        reasoning_tokens=thought,
+    )
+
+
+def _outcome(code: int | None, result: ResultLine | None, *, is_cancelling: bool) -> Outcome:
+    if result is not None and result.status == "success" and code == 0:
+        return Outcome.COMPLETED
+    # After a signal gemini exits with 0 and without a result.
+    if is_cancelling:
+        return Outcome.CANCELLED
+    has_said_why = result is not None or code is None or code in MEANINGS
+    return Outcome.FAILED if has_said_why else Outcome.CRASHED
+
+
+def _error(exit_line: ExitLine, result: ResultLine | None) -> str:
+    code = exit_line.returncode
+    said = text_at(result.error, "message") if result is not None else ""
+    if code is None:
+        return f"gemini could not start: {exit_line.error}"
+    if said or code in MEANINGS:
+        return said or MEANINGS[code]
+    if code < 0:
+        return f"gemini was killed by signal {-code}"
+    return f"gemini ended without a result, with exit code {code}"
+
+
+# Gemini reads no more than this of its stdin, by which a long prompt goes.
+LONGEST: Final = 8 * 1024 * 1024
+
+
+def unacceptable(prompt: Prompt) -> str:
+    """Why the prompt cannot be sent, or nothing."""
+    for attachment in prompt.attachments:
+        if attachment.kind != "text":
+            kind = attachment.mime_type
+            return f"gemini takes only text in this mode, no attachment of type {kind!r}"
+    if len(prompt_text(prompt).encode("utf-8", "replace")) > LONGEST:
+        return f"gemini takes no prompt of more than {LONGEST} bytes in this mode"
+    return ""
+
+
+def prompt_text(prompt: Prompt) -> str:
+    """All that is said."""
+    return "\n\n".join([*map(_file, prompt.attachments), prompt.text])
+
+
+def _file(attachment: Attachment) -> str:
+    text = attachment.data.decode("utf-8", "replace")
+    return f'<file name="{attachment.name or "attachment"}">\n{text}\n</file>'

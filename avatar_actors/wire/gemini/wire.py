@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from avatar_actors.model.command_line import command_line
+from avatar_actors.model.command_line import command_line, is_session_id, unusable_session
 from avatar_actors.model.events import ContinuityEvent, DiagnosticEvent, SessionInfoEvent, TextEvent
-from avatar_actors.model.identifiers import is_session_id, unusable_session
 from avatar_actors.model.values import (
     Continuity,
     Level,
@@ -30,7 +29,6 @@ from avatar_actors.wire.commands import (
     Prompt,
     Steer,
 )
-from avatar_actors.wire.cost import cost_event, impossible
 from avatar_actors.wire.envelope import is_too_deep
 from avatar_actors.wire.facts import (
     Answered,
@@ -42,16 +40,19 @@ from avatar_actors.wire.facts import (
     SessionRenamed,
     TurnOver,
 )
-from avatar_actors.wire.framing import Lines
+from avatar_actors.wire.framing import Lines, json_line
 from avatar_actors.wire.gemini import lines
-from avatar_actors.wire.gemini.gemini_exit import turn_over, usage_of
-from avatar_actors.wire.gemini.gemini_prompt import prompt_text, unacceptable
-from avatar_actors.wire.gemini.turn import GeminiTools
-from avatar_actors.wire.json_line import json_line
+from avatar_actors.wire.gemini.turn import (
+    GeminiTools,
+    prompt_text,
+    turn_over,
+    unacceptable,
+    usage_of,
+)
 from avatar_actors.wire.json_values import UNREADABLE, decoded, decoded_by, is_object, shown
 from avatar_actors.wire.mending import SplitSigns
 from avatar_actors.wire.phases import Phase, Progress, Step
-from avatar_actors.wire.remarks import remark, unrecognised
+from avatar_actors.wire.shared_events import cost_event, impossible, remark, unrecognised
 
 MAX_LINE: Final = 64 * 1024 * 1024
 ON_TRUST: Final = PermissionBasis.ON_TRUST

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import pytest
 
-from avatar_actors.processes.identity import host_identity, process_identity
+from avatar_actors.processes.sweep import host_identity, process_identity
 from tests.cli.repl.pressing import input_line
 from tests.cli.terminal import Terminal, avatar_in_terminal
 from tests.conformance.remains import directories_of, processes_of

@@ -1,7 +1,7 @@
 import pytest
 from rich.cells import cell_len
 
-from avatar_actors.cli.repl.lines import cut, fitted
+from avatar_actors.cli.repl.view import cut, fitted
 
 
 def test_a_line_that_fits_stays_as_it_is() -> None:

@@ -3,7 +3,7 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr
 
-from avatar_actors.cli.repl.stderr_lines import StderrLines
+from avatar_actors.cli.repl.screen import StderrLines
 
 
 def test_what_any_thread_writes_comes_as_whole_harmless_lines() -> None:

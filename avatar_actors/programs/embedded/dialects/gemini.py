@@ -17,9 +17,8 @@ from avatar_actors.programs.embedded.turn import ALLOWED, DENIED, Turn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from avatar_actors.programs.embedded.body import Body
     from avatar_actors.programs.embedded.flags import Flags
-    from avatar_actors.programs.embedded.start import Start
+    from avatar_actors.programs.embedded.process import Body, Start
 
 AUTH_EXIT = 41
 FATAL_EXIT = 42

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from avatar_actors.programs.embedded.bad_script import BadScript
+from avatar_actors.programs.embedded.errors import BadScript
 from avatar_actors.programs.embedded.json_lines import Record, number_in, record_in, text_in
 from avatar_actors.programs.embedded.script.grandchildren import spawn
 
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from avatar_actors.programs.embedded.body import Body
+    from avatar_actors.programs.embedded.process import Body
 
 BLOCK = 1 << 16
 

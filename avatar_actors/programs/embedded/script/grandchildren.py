@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from avatar_actors.programs.embedded.bad_script import BadScript
+from avatar_actors.programs.embedded.errors import BadScript
 from avatar_actors.programs.embedded.json_lines import to_json
 
 # Runs in a fresh interpreter: argv is kind, seconds, mark. Descriptor 3 says that it is in place.

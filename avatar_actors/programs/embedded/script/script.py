@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from avatar_actors.programs.embedded.bad_script import BadScript
+from avatar_actors.programs.embedded.errors import BadScript
 from avatar_actors.programs.embedded.json_lines import Record, is_items, is_record, to_json
 from avatar_actors.programs.embedded.script.faults import PROCESS_STEPS
 from avatar_actors.programs.embedded.script.turn_steps import TURN_STEPS
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from avatar_actors.programs.embedded.body import Body
+    from avatar_actors.programs.embedded.process import Body
     from avatar_actors.programs.embedded.turn import Turn
 
 MARK = "SCRIPT:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from avatar_actors.programs.embedded.bad_script import BadScript
+from avatar_actors.programs.embedded.errors import BadScript
 from avatar_actors.programs.embedded.json_lines import (
     Record,
     decode,
@@ -12,16 +12,15 @@ from avatar_actors.programs.embedded.json_lines import (
     record_in,
     records_in,
 )
-from avatar_actors.programs.embedded.script.counter import is_early
 from avatar_actors.programs.embedded.script.faults import PROCESS_STEPS, sleep
 from avatar_actors.programs.embedded.script.script import checked, name_of
+from avatar_actors.programs.embedded.script.turn_steps import is_early
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from avatar_actors.programs.embedded.body import Body
-    from avatar_actors.programs.embedded.start import Start
+    from avatar_actors.programs.embedded.process import Body, Start
 
 
 def play(start: Start, steps: list[Record], body: Body) -> None:

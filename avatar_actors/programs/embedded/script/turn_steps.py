@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
-from avatar_actors.programs.embedded.bad_script import BadScript
+from avatar_actors.programs.embedded.errors import BadScript
 from avatar_actors.programs.embedded.json_lines import (
     Record,
     is_record,
@@ -16,7 +17,6 @@ from avatar_actors.programs.embedded.json_lines import (
     text_in,
     to_json,
 )
-from avatar_actors.programs.embedded.script.counter import is_early
 from avatar_actors.programs.embedded.tool_call import ToolFailed
 from avatar_actors.programs.embedded.turn import ALLOWED, Turn, TurnEnded
 
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from avatar_actors.programs.embedded.script.script import Player
+
+
+def is_early(step: Record) -> bool:
+    """Whether this is one of the first `times` that the step is met; counts it."""
+    counter = Path(text_in(step, "file"))
+    met = int(counter.read_text()) if counter.exists() else 0
+    counter.write_text(str(met + 1))
+    return met < number_in(step, "times")
+
 
 MEBIBYTE = 1 << 20
 FLOOD_BLOCK = 1 << 19

@@ -1,9 +1,11 @@
-"""The ACP dialect: hears JSON-RPC, answers what is about the connection, passes on the rest."""
+"""The ACP dialect: reads JSON-RPC, answers what is about the connection, passes on the rest."""
 
 from __future__ import annotations
 
+import itertools
 from functools import cached_property
 
+from avatar_actors.programs.embedded.cancelling import Replies
 from avatar_actors.programs.embedded.dialects.acp import shapes
 from avatar_actors.programs.embedded.errors import (
     AUTH_REQUIRED,
@@ -25,9 +27,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from avatar_actors.programs.embedded.dialects.acp.acp_client import AcpClient
     from avatar_actors.programs.embedded.dialects.acp.sessions import AcpSessions
-    from avatar_actors.programs.embedded.start import Start
+    from avatar_actors.programs.embedded.dialects.acp.variants import Flavour
+    from avatar_actors.programs.embedded.pipes import Output
+    from avatar_actors.programs.embedded.process import Start
 
 
 class AcpAgent:
@@ -109,3 +112,30 @@ class AcpAgent:
 
     def _notify(self, method: str, params: Record) -> None:
         self._client.output.send({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+class AcpClient:
+    """The client: what it offered at `initialize`, and the requests that it owes a reply."""
+
+    def __init__(self, output: Output, flavour: Flavour) -> None:
+        self.output = output
+        self.flavour = flavour
+        self.replies = Replies()
+        self.can_read = False
+        self.can_write = False
+        self._ids = itertools.count()
+
+    def next_id(self) -> int:
+        """A fresh id for a request to it."""
+        return next(self._ids)
+
+    def learn(self, params: Record) -> None:
+        """Takes in what the client can do."""
+        files = record_in(record_in(params, "clientCapabilities"), "fs")
+        self.can_read = files.get("readTextFile") is True
+        self.can_write = files.get("writeTextFile") is True
+
+    def update(self, session_id: str, update: Record) -> Record:
+        """A session/update."""
+        params: Record = {"sessionId": session_id, "update": update}
+        return {"jsonrpc": "2.0", "method": "session/update", "params": params}

@@ -22,10 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from avatar_actors.programs.embedded.dialects.acp.acp_client import AcpClient
+    from avatar_actors.programs.embedded.dialects.acp.agent import AcpClient
     from avatar_actors.programs.embedded.flags import Flags
     from avatar_actors.programs.embedded.performer import Performer
-    from avatar_actors.programs.embedded.start import Start
+    from avatar_actors.programs.embedded.process import Start
     from avatar_actors.programs.embedded.store import Store
 
 

@@ -17,8 +17,8 @@ from avatar_actors.programs.embedded.turn import ALLOWED, CANCELLED, DENIED, End
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from avatar_actors.programs.embedded.dialects.acp.acp_client import AcpClient
-    from avatar_actors.programs.embedded.replies import Slot
+    from avatar_actors.programs.embedded.cancelling import Slot
+    from avatar_actors.programs.embedded.dialects.acp.agent import AcpClient
     from avatar_actors.programs.embedded.session import Session
 
 

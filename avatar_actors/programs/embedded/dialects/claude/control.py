@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from avatar_actors.programs.embedded.dialects.claude.host import ClaudeHost
-    from avatar_actors.programs.embedded.process import Life
-    from avatar_actors.programs.embedded.start import Start
+    from avatar_actors.programs.embedded.process import Life, Start
 
 
 class ControlRefused(Exception):

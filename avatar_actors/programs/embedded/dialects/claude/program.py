@@ -19,9 +19,8 @@ from avatar_actors.programs.embedded.tool_call import new_uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from avatar_actors.programs.embedded.body import Body
     from avatar_actors.programs.embedded.flags import Flags
-    from avatar_actors.programs.embedded.start import Start
+    from avatar_actors.programs.embedded.process import Body, Start
 
 MODEL = "embedded-none"
 

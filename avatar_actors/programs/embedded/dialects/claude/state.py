@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from avatar_actors.programs.embedded.cancelling import Replies
 from avatar_actors.programs.embedded.dialects.claude import shapes
 from avatar_actors.programs.embedded.json_lines import Record, decode, is_record, record_in
-from avatar_actors.programs.embedded.replies import Replies
 from avatar_actors.programs.embedded.tool_call import new_uuid
 
 TYPE_CHECKING = False

@@ -5,16 +5,50 @@ from __future__ import annotations
 import time
 
 from avatar_actors.programs.embedded.dialects.claude import ending, shapes
-from avatar_actors.programs.embedded.dialects.claude.claude_verdict import Verdict
 from avatar_actors.programs.embedded.dialects.claude.message import ClaudeMessage
-from avatar_actors.programs.embedded.json_lines import Record, to_json
+from avatar_actors.programs.embedded.json_lines import (
+    Record,
+    is_record,
+    record_in,
+    records_in,
+    text_in,
+    to_json,
+)
 from avatar_actors.programs.embedded.tool_call import ToolCall, new_uuid
 from avatar_actors.programs.embedded.turn import ALLOWED, CANCELLED, DENIED, Ending, Turn, TurnEnded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from avatar_actors.programs.embedded.cancelling import Slot
     from avatar_actors.programs.embedded.dialects.claude.host import ClaudeHost
-    from avatar_actors.programs.embedded.replies import Slot
+
+
+class Verdict:
+    """Whether the tool may run, with which input, and what else the answer asks for."""
+
+    def __init__(self, reply: object) -> None:
+        answer = record_in(reply if is_record(reply) else {}, "response")
+        self.is_allowed = text_in(answer, "behavior") == "allow"
+        self.input = record_in(answer, "updatedInput")
+        self.interrupts = answer.get("interrupt") is True and not self.is_allowed
+        self.reason = _reason(reply, answer)
+        self.allowed_tools: set[str] = set()
+        self.mode = ""
+        for update in records_in(answer, "updatedPermissions"):
+            self.allowed_tools |= {
+                text_in(rule, "toolName") for rule in records_in(update, "rules")
+            }
+            self.mode = text_in(update, "mode", self.mode)
+
+
+def _reason(reply: object, answer: Record) -> str:
+    if not is_record(reply):
+        return "Tool permission stream closed before response received"
+    if text_in(reply, "subtype") == "error":
+        return f"Tool permission request failed: Error: {text_in(reply, 'error')}"
+    if text_in(answer, "behavior") == "deny":
+        return text_in(answer, "message", "denied")
+    return "The canUseTool callback returned an invalid permission result."
 
 
 class ClaudeTurn(Turn):
