@@ -20,8 +20,8 @@ from avatar_actors.processes import (
     LeaseLost,
     WardenLost,
     WardenProcess,
-    open_scratch,
-    sweep_scratch,
+    open_private_root,
+    sweep_private_roots,
 )
 
 ZOO = Path(__file__).with_name("orphan_zoo.py")
@@ -111,8 +111,8 @@ def _start_unrelated() -> "subprocess.Popen[bytes]":
 
 
 async def main(place: Path) -> None:
-    sweep_scratch(place)
-    with open_scratch(place), _start_unrelated() as unrelated:
+    sweep_private_roots(place)
+    with open_private_root(place), _start_unrelated() as unrelated:
         host = Host(await WardenProcess.open(), unrelated.pid)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(host.replace_warden)

@@ -20,11 +20,11 @@ from avatar_actors.avatar.messages import (
     HubMessage,
     ListActivities,
     Said,
-    SaidSoFar,
     SlowReaders,
     Subscribe,
     TrackerMessage,
     TryAgain,
+    TurnText,
     Unsubscribe,
     WasSent,
 )
@@ -84,7 +84,7 @@ async def activity_tracker(
                     account.sent = turn_id
                 case WasSent(turn_id):
                     inbox.reply(message, account.sent == turn_id)
-                case SaidSoFar(turn_id):
+                case TurnText(turn_id):
                     inbox.reply(message, account.said(turn_id))
                 case TryAgain():
                     inbox.reply(message, await account.try_again(message))

@@ -15,9 +15,9 @@ from avatar_actors.avatar.messages import (
     RaiseBudget,
     Release,
     Reserve,
+    RuntimeBudgetMessage,
     Settle,
     TotalSpent,
-    TreasurerMessage,
     TurnMessage,
     ask_treasurer,
 )
@@ -32,7 +32,7 @@ async def budget_keeper(
     inbox: Inbox[BudgetMessage],
     budget: Budget,
     hub: Address[HubMessage],
-    treasurer: Address[TreasurerMessage],
+    treasurer: Address[RuntimeBudgetMessage],
 ) -> None:
     """Refuses a turn that the budget does not cover, and ends one that overspends."""
     keeper = _Keeper(budget, hub, treasurer)
@@ -58,7 +58,7 @@ async def budget_keeper(
 
 class _Keeper:
     def __init__(
-        self, budget: Budget, hub: Address[HubMessage], treasurer: Address[TreasurerMessage]
+        self, budget: Budget, hub: Address[HubMessage], treasurer: Address[RuntimeBudgetMessage]
     ) -> None:
         self.ledger = Ledger[int](budget, "avatar")
         self._hub, self._treasurer = hub, treasurer

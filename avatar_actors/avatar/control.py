@@ -14,13 +14,13 @@ from msgspec import Struct
 from avatar_actors.avatar import messages
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import (
-    Actors,
-    Chosen,
+    AvatarActors,
+    EventRouterMessage,
     FindActivity,
     Follow,
     FollowAll,
     GetHealth,
-    HeraldMessage,
+    ModelChosen,
     ResumeThis,
     UnfollowAll,
 )
@@ -105,10 +105,10 @@ def _root(error: BaseException) -> BaseException:
 R = TypeVar("R")
 
 
-class Contact:
+class ActorClient:
     """Asks the actors; AvatarDown, with the reason, where there is nobody left to answer."""
 
-    def __init__(self, name: str, actors: Actors) -> None:
+    def __init__(self, name: str, actors: AvatarActors) -> None:
         self.name = name
         self.actors = actors
         self.monitor: Monitor = actors.supervisor.monitor()
@@ -144,7 +144,7 @@ class Contact:
             raise AvatarDown(f"{self.name}: {error}") from error
 
 
-async def sessions_of(contact: Contact, launcher: Launcher) -> tuple[StoredSession, ...]:
+async def sessions_of(contact: ActorClient, launcher: Launcher) -> tuple[StoredSession, ...]:
     """Those of the working directory, told by the agent and found in its store, each once."""
     session = await contact.session()
     can_list = session.capabilities.can_list_sessions
@@ -165,7 +165,7 @@ async def sessions_of(contact: Contact, launcher: Launcher) -> tuple[StoredSessi
     return merged(told, stored.sessions)
 
 
-async def last_other(contact: Contact, launcher: Launcher) -> StoredSession:
+async def last_other(contact: ActorClient, launcher: Launcher) -> StoredSession:
     """The session that was used last, besides the present one."""
     health = await contact.ask(contact.actors.turn_queue, messages.GetHealth())
     for session in await sessions_of(contact, launcher):
@@ -175,7 +175,7 @@ async def last_other(contact: Contact, launcher: Launcher) -> StoredSession:
 
 
 async def _told(
-    contact: Contact, launcher: Launcher, session: session_messages.SessionReady
+    contact: ActorClient, launcher: Launcher, session: session_messages.SessionReady
 ) -> tuple[StoredSession, ...]:
     directory = launcher.settings.working_dir
     call = session_messages.CallAgent("list_sessions", {"cwd": str(directory)})
@@ -185,7 +185,7 @@ async def _told(
     return tuple(each for each in rows if not each.working_dir or here.covers(each.working_dir))
 
 
-async def _publish(contact: Contact, remarks: tuple[str, ...]) -> None:
+async def _publish(contact: ActorClient, remarks: tuple[str, ...]) -> None:
     events = [
         DiagnosticEvent(message=remark, level=Level.WARNING, source="sessions")
         for remark in remarks
@@ -201,14 +201,16 @@ _SLACK = 20.0
 Stop: TypeAlias = Callable[[], Awaitable[None]]
 
 
-async def take_up(contact: Contact, wanted: ResumeThis, timeouts: Timeouts, stop: Stop) -> str:
+async def switch_session(
+    contact: ActorClient, wanted: ResumeThis, timeouts: Timeouts, stop: Stop
+) -> str:
     """Go on with a stored session, or with a fork of it; the id of the session that it is now."""
     await contact.ask(contact.actors.turn_queue, wanted)
     await _switch(contact.actors, timeouts, stop)
     return await present_session(contact)
 
 
-async def fork_wanted(contact: Contact, session_id: str) -> ResumeThis:
+async def fork_wanted(contact: ActorClient, session_id: str) -> ResumeThis:
     """The fork of a session, or of the present one; Unsupported where the agent cannot."""
     agent = (await contact.session()).capabilities
     if not agent.can_fork_session:
@@ -219,12 +221,12 @@ async def fork_wanted(contact: Contact, session_id: str) -> ResumeThis:
     return ResumeThis(source, Beginning.FORK)
 
 
-async def present_session(contact: Contact) -> str:
+async def present_session(contact: ActorClient) -> str:
     """The id of the session now, as far as the agent has told it."""
     return (await contact.ask(contact.actors.turn_queue, GetHealth())).session_id
 
 
-async def _switch(actors: Actors, timeouts: Timeouts, stop: Stop) -> None:
+async def _switch(actors: AvatarActors, timeouts: Timeouts, stop: Stop) -> None:
     """Restart the session; if it cannot be, once more with a fresh one, else the avatar stops."""
     limit = 2 * timeouts.start + timeouts.stop + _SLACK
     # Not to be left half-way: without a session nobody would start one.
@@ -242,7 +244,7 @@ async def _switch(actors: Actors, timeouts: Timeouts, stop: Stop) -> None:
     raise AgentRefused("the agent did not come back in time")
 
 
-async def _start_afresh(actors: Actors, stop: Stop) -> None:
+async def _start_afresh(actors: AvatarActors, stop: Stop) -> None:
     try:
         await actors.supervisor.restart("session")
     except StartFailed as failed:
@@ -268,7 +270,7 @@ class StopWanted(Struct, frozen=True):
 
 
 async def cancel_activity(
-    contact: Contact, wanted: StopWanted, end_turn: Callable[[int], Awaitable[bool]]
+    contact: ActorClient, wanted: StopWanted, end_turn: Callable[[int], Awaitable[bool]]
 ) -> CancelResult:
     """Stop one tool or task: by the protocol, else by its processes, else with its turn."""
     activity = await contact.ask(contact.actors.tracker, FindActivity(wanted.activity_id))
@@ -301,7 +303,7 @@ async def stop_activity(session: SessionReady, activity: ActivityEvent) -> bool:
     return bool(activity.detail) and await session.process.ask(EndTool(activity.detail))
 
 
-async def choose(contact: Contact, chosen: Chosen) -> None:
+async def choose(contact: ActorClient, chosen: ModelChosen) -> None:
     """Unsupported, with what is offered, if the agent does not take it; then all stays as it is."""
     kind, wanted = ("model", chosen.model) if chosen.model else ("mode", chosen.mode)
     if not wanted:
@@ -313,7 +315,9 @@ async def choose(contact: Contact, chosen: Chosen) -> None:
 
 
 @asynccontextmanager
-async def follow_all(herald: Address[HeraldMessage], follow: Follow) -> AsyncGenerator[EventStream]:
+async def follow_all(
+    herald: Address[EventRouterMessage], follow: Follow
+) -> AsyncGenerator[EventStream]:
     """Its stream is filled for the length of a block; it ends by itself with the herald."""
     stream = follow.stream
     try:

@@ -57,7 +57,7 @@ class EventStream:
         self._capacity = capacity
         self._roof = capacity
         self._words = 0
-        self._queue: deque[AvatarEvent | _Run] = deque()
+        self._queue: deque[AvatarEvent | _TextRun] = deque()
         self._unseen_losses = 0
         self._credit = _BATCH
         self._arrival: trio.Event | None = None
@@ -78,7 +78,7 @@ class EventStream:
             count, self._unseen_losses = self._unseen_losses, 0
             return EventsLostEvent(count=count)
         event = self._queue.popleft()
-        return event.whole() if isinstance(event, _Run) else event
+        return event.whole() if isinstance(event, _TextRun) else event
 
     async def take(self) -> list[AvatarEvent]:
         """All that is here, once there is something; nothing at the end of the stream."""
@@ -95,7 +95,7 @@ class EventStream:
             waiting, self._queue = list(queue), deque()
         else:
             waiting = [queue.popleft() for _ in range(most)]
-        events = [event.whole() if isinstance(event, _Run) else event for event in waiting]
+        events = [event.whole() if isinstance(event, _TextRun) else event for event in waiting]
         if not self._unseen_losses:
             return events
         count, self._unseen_losses = self._unseen_losses, 0
@@ -145,8 +145,8 @@ class EventStream:
     def _squeeze_in(self, event: AvatarEvent) -> None:
         if self._queue and isinstance(event, TextEvent | ThinkingEvent):
             last = self._queue[-1]
-            if not isinstance(last, _Run):
-                last = _Run(last)
+            if not isinstance(last, _TextRun):
+                last = _TextRun(last)
             if last.takes(event):
                 self._queue[-1] = last
                 self.merged += 1
@@ -165,17 +165,17 @@ class EventStream:
         self._roof = max(self._capacity, 2 * len(self._queue))
 
     def _merge(self) -> None:
-        runs: list[_Run] = []
+        runs: list[_TextRun] = []
         for event in self._queue:
             if not (runs and runs[-1].takes(event)):
-                runs.append(event if isinstance(event, _Run) else _Run(event))
+                runs.append(event if isinstance(event, _TextRun) else _TextRun(event))
         self.merged += len(self._queue) - len(runs)
         self._queue = deque(run.shrunk() for run in runs)
 
     def _drop_oldest(self, count: int, kinds: tuple[type[AvatarEvent], ...]) -> None:
-        kept: deque[AvatarEvent | _Run] = deque()
+        kept: deque[AvatarEvent | _TextRun] = deque()
         for event in self._queue:
-            first = event.first if isinstance(event, _Run) else event
+            first = event.first if isinstance(event, _TextRun) else event
             if count and not isinstance(first, kinds):
                 count -= 1
                 self.lost += 1
@@ -187,15 +187,15 @@ class EventStream:
     def _drop_words(self) -> None:
         # Weighed anew: some of it may have been read since, and many small pieces weigh most.
         for event in self._queue:
-            if isinstance(event, _Run):
+            if isinstance(event, _TextRun):
                 event.compact()
         self._words = sum(map(_weight_of, self._queue))
         excess = self._words - _MOST_WORDS // 2
         if self._words <= _MOST_WORDS:
             return
-        kept: deque[AvatarEvent | _Run] = deque()
+        kept: deque[AvatarEvent | _TextRun] = deque()
         for event in self._queue:
-            run = event if isinstance(event, _Run) else _Run(event)
+            run = event if isinstance(event, _TextRun) else _TextRun(event)
             if excess > 0 and isinstance(run.first, TextEvent | ThinkingEvent):
                 lost, weight = run.drop(excess)
                 excess -= weight
@@ -220,7 +220,7 @@ class _Wanted(dict[type[AvatarEvent], bool]):
         return wanted
 
 
-class _Run:
+class _TextRun:
     """Adjacent pieces of one text, or of one thought."""
 
     __slots__ = ("first", "last", "parts")
@@ -230,9 +230,9 @@ class _Run:
         self.last = first
         self.parts = [_words(first)]
 
-    def takes(self, event: AvatarEvent | _Run) -> bool:
+    def takes(self, event: AvatarEvent | _TextRun) -> bool:
         """Add a piece, if it goes on with this one."""
-        follower = event if isinstance(event, _Run) else _Run(event)
+        follower = event if isinstance(event, _TextRun) else _TextRun(event)
         if not _go_together(self.last, follower.first):
             return False
         self.parts.extend(follower.parts)
@@ -254,7 +254,7 @@ class _Run:
         del self.parts[:count]
         return count, dropped
 
-    def shrunk(self) -> AvatarEvent | _Run:
+    def shrunk(self) -> AvatarEvent | _TextRun:
         """Itself, or its only event."""
         return self.first if len(self.parts) == 1 else self
 
@@ -276,8 +276,8 @@ def _weight(events: Sequence[AvatarEvent]) -> int:
     )
 
 
-def _weight_of(event: AvatarEvent | _Run) -> int:
-    if isinstance(event, _Run):
+def _weight_of(event: AvatarEvent | _TextRun) -> int:
+    if isinstance(event, _TextRun):
         return sum(map(len, event.parts)) + _PIECE * len(event.parts)
     return _weight([event])
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from avatar_actors.avatar import messages
 from avatar_actors.avatar.control import (
-    Contact,
+    ActorClient,
     Escalation,
     StopWanted,
     cancel_activity,
@@ -17,11 +17,11 @@ from avatar_actors.avatar.control import (
     fork_wanted,
     last_other,
     sessions_of,
-    take_up,
+    switch_session,
 )
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.messages import Actors, Chosen, RaiseBudget, ResumeThis
-from avatar_actors.avatar.turn import Desk, Turn, submission_of
+from avatar_actors.avatar.messages import AvatarActors, ModelChosen, RaiseBudget, ResumeThis
+from avatar_actors.avatar.turn import Turn, TurnContext, submission_of
 from avatar_actors.model.command_line import check_session_id
 from avatar_actors.model.events import ActivityEvent, AvatarEvent, BridgeResponse, TurnEndedEvent
 from avatar_actors.model.settings import AvatarSettings, Budget, PromptOptions
@@ -47,7 +47,7 @@ class Avatar:
         self,
         name: str,
         settings: AvatarSettings,
-        actors: Actors,
+        actors: AvatarActors,
         avatars: Supervisor,
         launcher: Launcher,
     ) -> None:
@@ -56,11 +56,11 @@ class Avatar:
         self._actors = actors
         self._avatars = avatars
         self._launcher = launcher
-        self._contact = Contact(name, actors)
+        self._contact = ActorClient(name, actors)
         self._turn_ids = itertools.count(1)
         grace = settings.timeouts.interrupt
         hub, queue = actors.hub, actors.turn_queue
-        self._desk = Desk(hub, queue, monitor=self._contact.monitor, interrupt_grace=grace)
+        self._desk = TurnContext(hub, queue, monitor=self._contact.monitor, interrupt_grace=grace)
 
     def turn(self, prompt: str, **options: Unpack[PromptOptions]) -> Turn:
         """A turn for this prompt: `async with` it, read its events, look at its outcome."""
@@ -171,11 +171,11 @@ class Avatar:
 
     async def set_model(self, model: str) -> None:
         """Switch to a model, also for the agent's next lives; Unsupported if it is not taken."""
-        await choose(self._contact, Chosen(model=model))
+        await choose(self._contact, ModelChosen(model=model))
 
     async def set_mode(self, mode: str) -> None:
         """Switch to a mode of the agent, as `set_model` does."""
-        await choose(self._contact, Chosen(mode=mode))
+        await choose(self._contact, ModelChosen(mode=mode))
 
     async def call(self, action: str, arguments: JsonObject | None = None) -> Any:
         """Any other request of the agent's protocol, as `set_model` or `raw:session/fork`."""
@@ -217,7 +217,7 @@ class Avatar:
         return Turn(self._desk, submission, EventStream(submission.turn_id, kinds))
 
     async def _take_up(self, wanted: ResumeThis) -> str:
-        return await take_up(self._contact, wanted, self._settings.timeouts, self.stop)
+        return await switch_session(self._contact, wanted, self._settings.timeouts, self.stop)
 
     async def _end_turn(self, turn_id: int) -> bool:
         return await self._contact.ask(self._actors.turn_queue, messages.Interrupt(turn_id))

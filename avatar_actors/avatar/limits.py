@@ -35,7 +35,7 @@ class Limit(Struct, frozen=True, kw_only=True):
             return math.inf
 
 
-class _Call(Struct):
+class _OpenCall(Struct):
     reserve: Usage
     used: Usage = Usage()
 
@@ -51,7 +51,7 @@ class Ledger(Generic[K]):
     def __init__(self, budget: Budget, holder: str) -> None:
         self.budget = budget
         self._holder = holder
-        self._open: dict[K, _Call] = {}
+        self._open: dict[K, _OpenCall] = {}
         self._settled: dict[K, Usage] = {}
         self._closed = Usage()
         self._dearest = Usage()
@@ -65,7 +65,7 @@ class Ledger(Generic[K]):
         self._turns += 1
         money = self.budget.reserve_usd
         cost = self._dearest.cost_usd if money is None else money
-        self._open[call] = _Call(Usage(cost_usd=cost, output_tokens=self._dearest.tokens))
+        self._open[call] = _OpenCall(Usage(cost_usd=cost, output_tokens=self._dearest.tokens))
 
     def report(self, call: K, usage: Usage) -> None:
         """What the call has used up to now; reports of one call replace each other."""

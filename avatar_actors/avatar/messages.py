@@ -77,7 +77,7 @@ class UnfollowAll(Struct, frozen=True):
     stream: EventStream
 
 
-HeraldMessage: TypeAlias = AvatarBorn | FollowAll | UnfollowAll
+EventRouterMessage: TypeAlias = AvatarBorn | FollowAll | UnfollowAll
 
 
 class ResumeThis(Struct, Request[None], frozen=True):
@@ -87,7 +87,7 @@ class ResumeThis(Struct, Request[None], frozen=True):
     begins: Beginning = Beginning.AS_NAMED
 
 
-class Chosen(Struct, frozen=True):
+class ModelChosen(Struct, frozen=True):
     """The host has switched to this model or mode; the next life begins with it."""
 
     model: str = ""
@@ -129,7 +129,7 @@ class Said(Struct, frozen=True):
     is_cut: bool = False
 
 
-class SaidSoFar(Struct, Request[Said], frozen=True):
+class TurnText(Struct, Request[Said], frozen=True):
     """The text of the turn up to now."""
 
     turn_id: int
@@ -170,7 +170,7 @@ TrackerMessage: TypeAlias = (
     | BeginTurn
     | PromptSent
     | WasSent
-    | SaidSoFar
+    | TurnText
     | TryAgain
     | EndTurn
     | SessionUp
@@ -238,7 +238,7 @@ TurnNews: TypeAlias = (
     | SessionIs
     | LoginRefused
     | ResumeImpossible
-    | Chosen
+    | ModelChosen
 )
 TurnRequest: TypeAlias = (
     Interrupt | CloseDown | WhatToResume | ResumeThis | CurrentSession | GetHistory | ClearHistory
@@ -330,10 +330,12 @@ class CloseAccount(Struct, frozen=True):
     hub: Address[HubMessage]
 
 
-TreasurerMessage: TypeAlias = Reserve | Charge | Release | CloseAccount | TotalSpent | RaiseBudget
+RuntimeBudgetMessage: TypeAlias = (
+    Reserve | Charge | Release | CloseAccount | TotalSpent | RaiseBudget
+)
 
 
-async def ask_treasurer(treasurer: Address[TreasurerMessage], request: Request[R]) -> R:
+async def ask_treasurer(treasurer: Address[RuntimeBudgetMessage], request: Request[R]) -> R:
     """The treasurer's answer; one that has crashed is back in a moment, with its books."""
     while True:
         try:
@@ -342,7 +344,7 @@ async def ask_treasurer(treasurer: Address[TreasurerMessage], request: Request[R
             await trio.sleep(_TREASURER_IS_BACK)
 
 
-class Actors(Struct, frozen=True, kw_only=True):
+class AvatarActors(Struct, frozen=True, kw_only=True):
     """The addresses that the host's handle needs."""
 
     supervisor: Supervisor

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from avatar_actors.avatar.messages import Chosen, ResumeThis
+from avatar_actors.avatar.messages import ModelChosen, ResumeThis
 from avatar_actors.model.events import AvatarEvent, ErrorEvent, StateEvent
 from avatar_actors.model.values import BridgeState, Continuity
-from avatar_actors.session.messages import ResumeWish, SessionLost, SessionReady
+from avatar_actors.session.messages import ResumePlan, SessionLost, SessionReady
 from avatar_actors.wire.commands import Beginning
 
 _KNOWS_MORE = frozenset({Continuity.RESUMED, Continuity.PENDING})
@@ -36,7 +36,7 @@ class SessionRecord:
         # may store it only then.
         self._fork_of = resume if begins is Beginning.FORK else ""
         self._starts = 0
-        self._chosen = Chosen()
+        self._chosen = ModelChosen()
 
     @property
     def can_steer(self) -> bool:
@@ -101,21 +101,23 @@ class SessionRecord:
         self._has_spoken = self._can_resume = self._is_wanted = self._is_demanded = True
         self._lost = ""
 
-    def choose(self, chosen: Chosen) -> None:
+    def choose(self, chosen: ModelChosen) -> None:
         """The next lives begin with this model, this mode."""
-        self._chosen = Chosen(chosen.model or self._chosen.model, chosen.mode or self._chosen.mode)
+        self._chosen = ModelChosen(
+            chosen.model or self._chosen.model, chosen.mode or self._chosen.mode
+        )
 
-    def wish(self) -> ResumeWish:
+    def wish(self) -> ResumePlan:
         """What the next life should continue, and how it is set."""
         return replace(self._continuing(), model=self._chosen.model, mode=self._chosen.mode)
 
-    def _continuing(self) -> ResumeWish:
+    def _continuing(self) -> ResumePlan:
         if self._wants_last:
-            return ResumeWish("", Continuity.RESUMED, begins=Beginning.LAST)
+            return ResumePlan("", Continuity.RESUMED, begins=Beginning.LAST)
         if not self._is_wanted:
-            return ResumeWish()
+            return ResumePlan()
         if self._fork_of:
-            return ResumeWish(
+            return ResumePlan(
                 self._fork_of,
                 Continuity.RESUMED,
                 begins=Beginning.FORK,
@@ -129,8 +131,8 @@ class SessionRecord:
         elif not lost and not self.session_id:
             lost = "the agent has named no session that can be asked for"
         if lost:
-            return ResumeWish("", Continuity.FRESH, lost)
-        return ResumeWish(self.session_id, Continuity.RESUMED, is_demanded=self._is_demanded)
+            return ResumePlan("", Continuity.FRESH, lost)
+        return ResumePlan(self.session_id, Continuity.RESUMED, is_demanded=self._is_demanded)
 
     def _move(self, new: BridgeState, detail: str = "") -> list[StateEvent]:
         old, self.state = self.state, new

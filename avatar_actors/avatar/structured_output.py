@@ -31,7 +31,7 @@ _PLAIN: Final = frozenset({
 })  # fmt: skip
 
 
-class Answer(Struct, frozen=True):
+class StructuredAnswer(Struct, frozen=True):
     """What was found in an answer: the value, or what is wrong with it."""
 
     data: Any = None
@@ -56,20 +56,20 @@ def check_schema(schema: JsonObject) -> None:
             raise SettingsError(f"the schema refers to {reference!r}, which is not in it")
 
 
-async def answer_in(text: str, schema: JsonObject) -> Answer:
+async def answer_in(text: str, schema: JsonObject) -> StructuredAnswer:
     """The JSON in an answer that fits the schema; the loop is free meanwhile."""
     # No value in the text has more parts than this.
     parts = 1 + text.count(",") + text.count("[") + text.count("{")
     if len(text) <= _SHORT and _is_cheap(parts, schema):
-        return Answer(*schema_check.find(text, schema))
+        return StructuredAnswer(*schema_check.find(text, schema))
     return await _checked_elsewhere({"text": text, "schema": schema})
 
 
-async def fitting(value: Any, schema: JsonObject) -> Answer:
+async def fitting(value: Any, schema: JsonObject) -> StructuredAnswer:
     """The value, if it fits; else where it does not, and what was expected there."""
     if _is_cheap(_parts_in(value), schema):
         fault = schema_check.why_not(value, schema)
-        return Answer(fault=fault) if fault else Answer(value)
+        return StructuredAnswer(fault=fault) if fault else StructuredAnswer(value)
     return await _checked_elsewhere({"value": value, "schema": schema})
 
 
@@ -120,7 +120,7 @@ def _is_plain(schema: JsonObject) -> bool:
     return True
 
 
-async def _checked_elsewhere(question: JsonObject) -> Answer:
+async def _checked_elsewhere(question: JsonObject) -> StructuredAnswer:
     """Ask the program: a process can be ended, a thread in a regular expression cannot."""
     asked = json.dumps({**question, "path": [place for place in sys.path if place]})
     command = [sys.executable, "-I", schema_check.__file__]
@@ -135,15 +135,17 @@ async def _checked_elsewhere(question: JsonObject) -> Answer:
                 deliver_cancel=_kill,
             )
         except OSError as error:
-            return Answer(fault=f"the answer cannot be checked: {error}")
+            return StructuredAnswer(fault=f"the answer cannot be checked: {error}")
         if done.returncode == 0:
             found = json.loads(done.stdout)
-            return Answer(found["data"], found["fault"])
+            return StructuredAnswer(found["data"], found["fault"])
         if done.returncode not in {-signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM}:
             last = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            return Answer(fault=f"the answer cannot be checked: {last or done.returncode}")
+            return StructuredAnswer(
+                fault=f"the answer cannot be checked: {last or done.returncode}"
+            )
     late = f"the answer cannot be checked within {schema_check.CPU_SECONDS} s of computing"
-    return Answer(fault=late)
+    return StructuredAnswer(fault=late)
 
 
 async def _kill(process: trio.Process) -> None:

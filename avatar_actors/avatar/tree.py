@@ -18,10 +18,10 @@ from avatar_actors.avatar.budget_keeper import budget_keeper
 from avatar_actors.avatar.control import is_resume_refused, start_error
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.gatekeeper import gatekeeper
-from avatar_actors.avatar.messages import Actors, AvatarBorn, TreasurerMessage
+from avatar_actors.avatar.messages import AvatarActors, AvatarBorn, RuntimeBudgetMessage
 from avatar_actors.avatar.rate_limiter import rate_limiter
 from avatar_actors.avatar.turn_queue import turn_queue
-from avatar_actors.avatar.turn_runner import Links, patience, start_patiently
+from avatar_actors.avatar.turn_runner import TurnQueueAddresses, patience, start_patiently
 from avatar_actors.model.errors import AvatarStartError
 from avatar_actors.model.permission_rules import Rules
 from avatar_actors.model.settings import AvatarSettings
@@ -29,7 +29,7 @@ from avatar_actors.processes import remove_tree
 from avatar_actors.providers.provider import Provider
 from avatar_actors.session import messages as session_messages
 from avatar_actors.session.messages import Nothing
-from avatar_actors.session.session import Company, session_spec
+from avatar_actors.session.session import SessionAddresses, session_spec
 from supervisors import (
     Address,
     AutoShutdown,
@@ -79,23 +79,23 @@ M = TypeVar("M")
 _CLEAN_UP = 15.0
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class AvatarSpec(Struct, frozen=True, kw_only=True):
     """An avatar that is to be started."""
 
     name: str
     provider: Provider
     settings: AvatarSettings
     private_dir: Path
-    treasurer: Address[TreasurerMessage]
+    treasurer: Address[RuntimeBudgetMessage]
     listener: EventStream | None = None
 
 
 async def start_avatar(
     avatars: Supervisor,
-    wanted: Wanted,
+    wanted: AvatarSpec,
     warden: Address[session_messages.Admit],
     herald: Address[AvatarBorn],
-) -> Actors:
+) -> AvatarActors:
     """Start all actors of an avatar, each ready before the next; AvatarStartError if one is not."""
     supervisor = await _open(avatars, wanted)
     each = 2 * wanted.settings.timeouts.start + _CLEAN_UP
@@ -112,7 +112,7 @@ async def start_avatar(
         raise
 
 
-async def _open(avatars: Supervisor, wanted: Wanted) -> Supervisor:
+async def _open(avatars: Supervisor, wanted: AvatarSpec) -> Supervisor:
     try:
         # Shielded: once asked for it comes, and only who knows it can end it.
         with trio.CancelScope(shield=True, deadline=trio.current_time() + _CLEAN_UP):
@@ -122,7 +122,7 @@ async def _open(avatars: Supervisor, wanted: Wanted) -> Supervisor:
     raise AvatarStartError("the runtime does not answer")
 
 
-def _supervisor_spec(wanted: Wanted) -> SupervisorSpec:
+def _supervisor_spec(wanted: AvatarSpec) -> SupervisorSpec:
     restarts = wanted.settings.restarts
     return SupervisorSpec(
         wanted.name,
@@ -135,10 +135,10 @@ def _supervisor_spec(wanted: Wanted) -> SupervisorSpec:
 
 async def _start_actors(
     supervisor: Supervisor,
-    wanted: Wanted,
+    wanted: AvatarSpec,
     warden: Address[session_messages.Admit],
     herald: Address[AvatarBorn],
-) -> Actors:
+) -> AvatarActors:
     provider, settings, start = wanted.provider, wanted.settings, supervisor.start
     await start(ChildSpec("private dir", partial(private_dir, path=wanted.private_dir)))
     numbering = partial(event_hub, provider=provider.name, avatar=wanted.name)
@@ -154,16 +154,16 @@ async def _start_actors(
     keeping = partial(budget_keeper, budget=settings.budget, hub=hub, treasurer=wanted.treasurer)
     budget = await start(_vital("budget keeper", keeping))
     gate = await start(_vital("gatekeeper", _guarding(settings, tracker)))
-    links = Links(tracker=tracker, budget=budget, limiter=limiter, gatekeeper=gate)
+    links = TurnQueueAddresses(tracker=tracker, budget=budget, limiter=limiter, gatekeeper=gate)
     queueing = partial(turn_queue, provider=provider.name, settings=settings, links=links)
     queue = await start(_vital("turn queue", queueing))
-    company = Company(
+    company = SessionAddresses(
         warden=warden, hub=hub, tracker=tracker, budget=budget, gatekeeper=gate, turn_queue=queue
     )
     session = session_spec(provider, settings, company, wanted.private_dir)
     begin = partial(_start_session, supervisor, session, settings)
     await start_patiently(begin, settings.retry, hub)
-    return Actors(
+    return AvatarActors(
         supervisor=supervisor,
         hub=hub,
         tracker=tracker,

@@ -24,7 +24,7 @@ from supervisors import Address, AskFailed, MailboxFull, Monitor
 _SLACK = 10.0
 
 
-class Desk(Struct, frozen=True):
+class TurnContext(Struct, frozen=True):
     """Where a turn is handed in, heard of and ended."""
 
     hub: Address[messages.HubMessage]
@@ -40,7 +40,9 @@ class Turn:
     interrupts the turn and waits for its outcome.
     """
 
-    def __init__(self, desk: Desk, submission: messages.Submission, stream: EventStream) -> None:
+    def __init__(
+        self, desk: TurnContext, submission: messages.Submission, stream: EventStream
+    ) -> None:
         self.turn_id: int = submission.turn_id
         self.ended: TurnEndedEvent | None = None
         self._desk = desk
@@ -188,7 +190,7 @@ def submission_of(
     )
 
 
-def worded(submission: Submission, schema: JsonObject | None = None) -> str:
+def prompt_text(submission: Submission, schema: JsonObject | None = None) -> str:
     """What is sent: the context in a marked block, the prompt, and how the answer shall look."""
     parts = [submission.text]
     if submission.context:

@@ -10,9 +10,9 @@ from contextlib import suppress
 import trio
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.messages import Chosen, ResumeThis, Settle, TotalSpent
+from avatar_actors.avatar.messages import ModelChosen, ResumeThis, Settle, TotalSpent
 from avatar_actors.avatar.session_state import SessionRecord
-from avatar_actors.avatar.turn_runner import Links, TurnRunner
+from avatar_actors.avatar.turn_runner import TurnQueueAddresses, TurnRunner
 from avatar_actors.model.errors import AgentNeedsLogin
 from avatar_actors.model.events import AvatarEvent, ErrorEvent, QueueEvent
 from avatar_actors.model.settings import AvatarSettings, WhileBusy
@@ -77,7 +77,10 @@ class History:
 
 
 async def turn_queue(
-    inbox: Inbox[messages.TurnMessage], provider: str, settings: AvatarSettings, links: Links
+    inbox: Inbox[messages.TurnMessage],
+    provider: str,
+    settings: AvatarSettings,
+    links: TurnQueueAddresses,
 ) -> None:
     """One task takes messages, one runs the turns; the state of both is this actor's own."""
     queue = _Queue(inbox.address, settings, links)
@@ -135,7 +138,10 @@ async def _obey(
 
 class _Queue:
     def __init__(
-        self, address: Address[messages.TurnMessage], settings: AvatarSettings, links: Links
+        self,
+        address: Address[messages.TurnMessage],
+        settings: AvatarSettings,
+        links: TurnQueueAddresses,
     ) -> None:
         self.history = History(settings.max_history, settings.max_answer)
         begins = Beginning.LAST if settings.continue_last else Beginning.AS_NAMED
@@ -168,7 +174,7 @@ class _Queue:
                 self._give_up(AgentNeedsLogin(words, advice))
             case ResumeImpossible(why):
                 self.record.cannot_resume(why)
-            case Chosen():
+            case ModelChosen():
                 self.record.choose(message)
 
     def _give_up(self, refused: AgentNeedsLogin) -> None:

@@ -20,8 +20,8 @@ from avatar_actors.avatar.messages import (
     LimiterMessage,
     MayRun,
 )
-from avatar_actors.avatar.structured_output import Answer, answer_in, fitting
-from avatar_actors.avatar.turn import worded
+from avatar_actors.avatar.structured_output import StructuredAnswer, answer_in, fitting
+from avatar_actors.avatar.turn import prompt_text
 from avatar_actors.model.errors import AgentNotReady
 from avatar_actors.model.events import RetryEvent
 from avatar_actors.model.settings import AvatarSettings, Retry
@@ -88,7 +88,7 @@ _LIMITER_IS_BACK = 0.01
 _TOO_LONG = "the answer does not fit the schema: it is longer than max_answer"
 
 
-class Links(Struct, frozen=True, kw_only=True):
+class TurnQueueAddresses(Struct, frozen=True, kw_only=True):
     """Whom the turn queue talks to."""
 
     tracker: Address[messages.TrackerMessage]
@@ -104,7 +104,7 @@ class TurnRunner:
         self,
         submission: messages.Submission,
         settings: AvatarSettings,
-        links: Links,
+        links: TurnQueueAddresses,
         queue: Address[messages.TurnMessage],
         session: Callable[[], Awaitable[session_messages.SessionReady]],
     ) -> None:
@@ -140,7 +140,7 @@ class TurnRunner:
         if self._bridge is None or submission.schema is not None:
             return False
         self.steered += (submission,)
-        await self._bridge.tell(session_messages.SteerTurn(self.turn_id, worded(submission)))
+        await self._bridge.tell(session_messages.SteerTurn(self.turn_id, prompt_text(submission)))
         return True
 
     async def run(self) -> TurnEnding:
@@ -167,7 +167,7 @@ class TurnRunner:
             attempt += 1
 
     async def _try(self) -> TurnEnding:
-        ending = await self._unless_interrupted(self._pass_the_gates)
+        ending = await self._unless_interrupted(self._wait_for_limits)
         while ending is None and self._wish is None:
             ready = await self._unless_interrupted(self._session)
             if isinstance(ready, session_messages.SessionReady):
@@ -180,7 +180,7 @@ class TurnRunner:
                 return await work()
         return None
 
-    async def _pass_the_gates(self) -> TurnEnding | None:
+    async def _wait_for_limits(self) -> TurnEnding | None:
         why_not = await self._links.budget.ask(MayRun(self.turn_id, self._queue))
         if why_not:
             return TurnEnding(outcome=Outcome.OVER_BUDGET, reason=why_not)
@@ -210,16 +210,16 @@ class TurnRunner:
         self.session_id = ready.session_id
         self.was_tried = True
         self._is_given.set()
-        ending = await self._hear_out(ready.bridge, None if has_schema else self._schema)
+        ending = await self._await_ending(ready.bridge, None if has_schema else self._schema)
         self._bridge = None
         return ending
 
-    async def _hear_out(
+    async def _await_ending(
         self, bridge: Address[session_messages.BridgeMessage], schema: JsonObject | None
     ) -> TurnEnding | None:
         """The ending, or None: the prompt was not sent, so the next session may have it."""
         submission = self.submission
-        text = worded(submission, schema)
+        text = prompt_text(submission, schema)
         try:
             return await bridge.ask(
                 session_messages.RunTurn(self.turn_id, text, submission.attachments)
@@ -241,8 +241,12 @@ class TurnRunner:
         if schema is None or ending.outcome is not Outcome.COMPLETED:
             return ending
         if ending.data is None:
-            said = await self._links.tracker.ask(messages.SaidSoFar(self.turn_id))
-            answer = Answer(fault=_TOO_LONG) if said.is_cut else await answer_in(said.text, schema)
+            said = await self._links.tracker.ask(messages.TurnText(self.turn_id))
+            answer = (
+                StructuredAnswer(fault=_TOO_LONG)
+                if said.is_cut
+                else await answer_in(said.text, schema)
+            )
         else:
             answer = await fitting(ending.data, schema)
         if answer.fault:

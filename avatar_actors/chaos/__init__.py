@@ -1,7 +1,7 @@
 """Chaos on purpose: faults by a seed over many avatars under load, judged by an oracle."""
 
-from avatar_actors.chaos.campaign import Cast, plan_of
-from avatar_actors.chaos.counters import Progress
+from avatar_actors.chaos.campaign import ChaosAgents, plan_of
+from avatar_actors.chaos.counters import RunProgress
 from avatar_actors.chaos.faults.kinds import KINDS, FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, digest
 from avatar_actors.chaos.report.page import html_page
@@ -17,15 +17,15 @@ from avatar_actors.chaos.report.wording import duration, share, verdict
 from avatar_actors.chaos.run import run_chaos
 
 __all__ = [
-    "Cast",
+    "ChaosAgents",
     "ChaosOptions",
     "ChaosReport",
     "FaultKind",
     "FaultOrder",
     "KINDS",
     "PlannedFault",
-    "Progress",
     "Promise",
+    "RunProgress",
     "digest",
     "duration",
     "html_page",

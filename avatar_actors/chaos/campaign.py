@@ -15,16 +15,16 @@ from avatar_actors import AvatarOptions, Provider, SettingsError
 from avatar_actors.chaos.faults.injector import inject
 from avatar_actors.chaos.faults.kinds import FaultKind, Needs, possible
 from avatar_actors.chaos.faults.schedule import PlannedFault, ScheduleWish, Slice, schedule
-from avatar_actors.chaos.oracle.leak_check import Alone, Survey
+from avatar_actors.chaos.oracle.leak_check import Alone, LeakCheck
 from avatar_actors.chaos.report.report import ChaosOptions
 from avatar_actors.chaos.report.samples import Effort, effort
-from avatar_actors.chaos.slot import Stage
+from avatar_actors.chaos.slot import Slot
 from avatar_actors.providers.registry import provider_named
 
 SCRIPTED = "embedded"
 
 
-class Cast(Struct, frozen=True, kw_only=True):
+class ChaosAgents(Struct, frozen=True, kw_only=True):
     """Who is tried: a provider and the options for each of its avatars."""
 
     provider: str | Provider = SCRIPTED
@@ -42,7 +42,7 @@ class Cast(Struct, frozen=True, kw_only=True):
         return Needs.SCRIPT if self.kind.name == SCRIPTED else Needs.NOTHING
 
 
-def plan_of(options: ChaosOptions, cast: Cast) -> tuple[PlannedFault, ...]:
+def plan_of(options: ChaosOptions, cast: ChaosAgents) -> tuple[PlannedFault, ...]:
     """The schedule of these options for this provider; a SettingsError if it can suffer none."""
     kinds = possible(options.kinds, cast.needs)
     if not kinds:
@@ -59,13 +59,13 @@ def plan_of(options: ChaosOptions, cast: Cast) -> tuple[PlannedFault, ...]:
     return schedule(wish)
 
 
-def left_out(options: ChaosOptions, cast: Cast) -> tuple[FaultKind, ...]:
+def left_out(options: ChaosOptions, cast: ChaosAgents) -> tuple[FaultKind, ...]:
     """The kinds that were wished, or all, without those that it can play."""
     can = possible(options.kinds, cast.needs)
     return tuple(kind for kind in options.kinds or FaultKind if kind not in can)
 
 
-class FireClock:
+class FaultClock:
     """`began`: where 0 is, on the system's monotonic clock; it moves on with every rest."""
 
     def __init__(self) -> None:
@@ -106,7 +106,7 @@ class Campaign:
         self.alone: dict[FaultKind, Alone] = {}
         self.phase, self.kind, self.last = "faults", "", ""
         self.done = self.missed = 0
-        self.clock = FireClock()
+        self.clock = FaultClock()
         self._parts = parts
         self._late, self._end = 0.0, 0.0
 
@@ -115,9 +115,9 @@ class Campaign:
         """How far it is in its schedule, whatever the faults took beyond their slices."""
         return min(self.clock.now - self._late, self._end)
 
-    async def run(self, stages: Sequence[Stage], survey: Survey, records: IO[bytes]) -> None:
+    async def run(self, stages: Sequence[Slot], survey: LeakCheck, records: IO[bytes]) -> None:
         """To its end; the one slice of a mixed run is surveyed by who looks for what is left."""
-        self.clock = FireClock()
+        self.clock = FaultClock()
         for part in self._parts:
             await self._inject_all(part, stages, records)
             if part.kind is not None:
@@ -125,7 +125,7 @@ class Campaign:
                 with self.clock.standing_still():
                     self.alone[part.kind] = await survey.of_slice()
 
-    async def _inject_all(self, part: Slice, stages: Sequence[Stage], records: IO[bytes]) -> None:
+    async def _inject_all(self, part: Slice, stages: Sequence[Slot], records: IO[bytes]) -> None:
         """Each at its time, side by side; and until the last has been dealt with."""
         self.phase, self.kind = "faults", "" if part.kind is None else part.kind.value
         self._late, self._end = max(0.0, self.clock.now - part.begin), part.end
@@ -135,7 +135,7 @@ class Campaign:
                 nursery.start_soon(self._inject, fault, stages[fault.avatar], records)
             await self.clock.until(part.end + self._late)
 
-    async def _inject(self, fault: PlannedFault, stage: Stage, records: IO[bytes]) -> None:
+    async def _inject(self, fault: PlannedFault, stage: Slot, records: IO[bytes]) -> None:
         record = await inject(stage, fault, self.clock.began)
         # To a file: what is kept in memory would look like a leak of what is measured.
         records.write(msgspec.json.encode(record) + b"\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from avatar_actors import Outcome
-from avatar_actors.chaos.questions import Question
+from avatar_actors.chaos.questions import NumberedPrompt
 from avatar_actors.chaos.report.statistics import Histogram
 
 _EXAMPLES = 20
@@ -41,7 +41,7 @@ class Prompts(Struct):
             self.failed += 1
 
 
-class Tally(Struct):
+class RunCounters(Struct):
     """What all avatars have in common. `in_slice`: of `siblings`, in the present slice."""
 
     baseline: Histogram = field(default_factory=Histogram)
@@ -53,7 +53,7 @@ class Tally(Struct):
     restarts: int = 0
     is_baseline: bool = True
 
-    def waited(self, question: Question, seconds: float) -> None:
+    def waited(self, question: NumberedPrompt, seconds: float) -> None:
         """A sibling, on which no fault was, had its whole answer after so long."""
         if question.cancel_after is not None:
             return
@@ -67,7 +67,7 @@ class Tally(Struct):
             self.disturbances.append(words)
 
 
-class Progress(Struct, frozen=True, kw_only=True):
+class RunProgress(Struct, frozen=True, kw_only=True):
     """How far a run is. `kind`: that of the present slice, where each has its own."""
 
     phase: str

@@ -11,9 +11,9 @@ import trio
 from msgspec import Struct
 
 from avatar_actors import Avatar, AvatarDown, Outcome, TextEvent, Turn, TurnEndedEvent
-from avatar_actors.chaos.counters import Prompts, Tally
-from avatar_actors.chaos.oracle.oracle import Ledger
-from avatar_actors.chaos.questions import TOKEN, Question
+from avatar_actors.chaos.counters import Prompts, RunCounters
+from avatar_actors.chaos.oracle.oracle import Oracle
+from avatar_actors.chaos.questions import TOKEN, NumberedPrompt
 
 # Who has no outcome, no restart, no answer by then has none: many times what a busy machine needs.
 PATIENCE = 60.0
@@ -21,7 +21,7 @@ _AGAIN = 0.05
 _REMEMBERED = 64
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class PromptOutcome(Struct, frozen=True, kw_only=True):
     """What became of a question. `ended` is None if it could not even be handed in."""
 
     sent: float
@@ -40,24 +40,24 @@ class _Answered(Struct, frozen=True):
 class _Special:
     """A fault's own question, and its answer once there is one."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: NumberedPrompt) -> None:
         self.question = question
-        self.answer: Answer | None = None
+        self.answer: PromptOutcome | None = None
         self.is_done = trio.Event()
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class LoadTarget(Struct, frozen=True, kw_only=True):
     """Whom a player asks what: `avatar` and `write` are asked anew for each question."""
 
     name: str
     avatar: Callable[[], Avatar]
-    write: Callable[[], Question]
-    ledger: Ledger
-    tally: Tally
+    write: Callable[[], NumberedPrompt]
+    ledger: Oracle
+    tally: RunCounters
     pause: float
 
 
-class Player:
+class LoadGenerator:
     """Asks all the time; a fault may have its own question asked next.
 
     `hits` counts the faults on this place, `is_hit`: one is being dealt with. `call` is the scope
@@ -65,7 +65,7 @@ class Player:
     Who has `asking` keeps it from asking; it is to be had when a question has its outcome.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: LoadTarget) -> None:
         self.prompts = Prompts()
         self.hits = 0
         self.is_hit = False
@@ -96,7 +96,7 @@ class Player:
                 with trio.move_on_after(self._place.pause):
                     await self._poke.wait()
 
-    async def put(self, question: Question) -> Answer:
+    async def put(self, question: NumberedPrompt) -> PromptOutcome:
         """Have this asked next. Who is cancelled here takes it back, also from the avatar."""
         special = _Special(question)
         self._special.append(special)
@@ -148,7 +148,7 @@ class Player:
             await replace()
         await trio.sleep(_AGAIN)
 
-    async def _ask(self, question: Question) -> Answer:
+    async def _ask(self, question: NumberedPrompt) -> PromptOutcome:
         place, sent, hits = self._place, time.monotonic(), self.hits
         was_hit = self.is_hit
         turn = place.avatar().turn(question.prompt, timeout=question.timeout)
@@ -164,7 +164,9 @@ class Player:
             async with turn:
                 is_handed_in = True
                 await self._hear_out(turn, question, texts)
-        answer = Answer(sent=sent, done=time.monotonic(), text="".join(texts), ended=turn.ended)
+        answer = PromptOutcome(
+            sent=sent, done=time.monotonic(), text="".join(texts), ended=turn.ended
+        )
         is_late = patience.cancel_called
         if not is_handed_in and not is_late:
             self.prompts.refused += 1
@@ -180,7 +182,7 @@ class Player:
             self._judge(question, answer, turn.ended)
         return answer
 
-    async def _hear_out(self, turn: Turn, question: Question, texts: list[str]) -> None:
+    async def _hear_out(self, turn: Turn, question: NumberedPrompt, texts: list[str]) -> None:
         """To the end; on its way the host may interrupt it, once."""
         pieces, last = 0, question.cancel_after
         async for event in turn:
@@ -202,13 +204,15 @@ class Player:
             finally:
                 self.call = None
 
-    def _remember(self, answer: Answer, ended: TurnEndedEvent) -> None:
+    def _remember(self, answer: PromptOutcome, ended: TurnEndedEvent) -> None:
         if ended.outcome is Outcome.COMPLETED:
             self._answered.append(_Answered(answer.sent, answer.done))
             self._news.set()
             self._news = trio.Event()
 
-    def _judge(self, question: Question, answer: Answer, ended: TurnEndedEvent) -> None:
+    def _judge(
+        self, question: NumberedPrompt, answer: PromptOutcome, ended: TurnEndedEvent
+    ) -> None:
         """No fault was here: it must have gone as if there were none anywhere."""
         if ended.outcome is Outcome.COMPLETED:
             self._place.tally.waited(question, answer.done - answer.sent)

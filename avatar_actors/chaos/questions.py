@@ -21,7 +21,7 @@ FLOOD: Final = "f"
 _LONG: Final = 600
 
 
-class Question(Struct, frozen=True, kw_only=True):
+class NumberedPrompt(Struct, frozen=True, kw_only=True):
     """A prompt and what its answer must hold: `pieces` in order, `flood` alike, `tools` ended.
 
     Not `is_exact`: the answer is a model's own words, of which only strangers' tokens are wrong.
@@ -38,7 +38,7 @@ class Question(Struct, frozen=True, kw_only=True):
     timeout: float | None = None
 
 
-class Author:
+class PromptWriter:
     """Writes an avatar's questions, one number after the other."""
 
     def __init__(self, avatar: str, seed: int) -> None:
@@ -46,7 +46,7 @@ class Author:
         self._number = 0
         self._dice = random.Random(f"{seed}/{avatar}")
 
-    def plain(self) -> Question:
+    def plain(self) -> NumberedPrompt:
         """What an avatar is asked all the time; now and then the host cancels it on its way."""
         self._number += 1
         kind = self._dice.randrange(10)
@@ -66,7 +66,7 @@ class Author:
 
     def faulty(
         self, *fault: Step, flood: int = 0, timeout: float | None = None, leaves: str = ""
-    ) -> Question:
+    ) -> NumberedPrompt:
         """Two pieces, the moment, these steps, and two pieces more if they leave anybody to say.
 
         `leaves`: the kind of process that the agent has started by then, and will not end.
@@ -80,11 +80,13 @@ class Author:
         steps = [*before, moment, *fault, *full, *after]
         return self._made(steps, pieces=4, flood=flood, timeout=timeout)
 
-    def for_a_model(self) -> Question:
+    def for_a_model(self) -> NumberedPrompt:
         """What any agent can be asked."""
         self._number += 1
         prompt = f"Reply with exactly this and nothing else: {self._token(0)}"
-        return Question(avatar=self._avatar, number=self._number, prompt=prompt, is_exact=False)
+        return NumberedPrompt(
+            avatar=self._avatar, number=self._number, prompt=prompt, is_exact=False
+        )
 
     def _made(
         self,
@@ -94,8 +96,8 @@ class Author:
         flood: int = 0,
         cancel_after: int | None = None,
         timeout: float | None = None,
-    ) -> Question:
-        return Question(
+    ) -> NumberedPrompt:
+        return NumberedPrompt(
             avatar=self._avatar,
             number=self._number,
             prompt=f"SCRIPT:{json.dumps(steps)}",

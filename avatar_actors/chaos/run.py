@@ -21,13 +21,13 @@ from avatar_actors import (
     __version__,
     open_runtime,
 )
-from avatar_actors.chaos.campaign import Campaign, Cast, left_out, plan_of
-from avatar_actors.chaos.counters import Progress, Prompts, Tally
+from avatar_actors.chaos.campaign import Campaign, ChaosAgents, left_out, plan_of
+from avatar_actors.chaos.counters import Prompts, RunCounters, RunProgress
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import Needs
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, slices
 from avatar_actors.chaos.faults.shortage import Shortage
-from avatar_actors.chaos.oracle.leak_check import Survey
+from avatar_actors.chaos.oracle.leak_check import LeakCheck
 from avatar_actors.chaos.oracle.leftovers import (
     NOTHING_LEFT,
     Inventory,
@@ -39,7 +39,7 @@ from avatar_actors.chaos.oracle.process_view import Wardens
 from avatar_actors.chaos.report.report import ChaosOptions, ChaosReport
 from avatar_actors.chaos.report.samples import Effort, Sampler
 from avatar_actors.chaos.report.verdict import Evidence, judged
-from avatar_actors.chaos.slot import House, Stage, open_all
+from avatar_actors.chaos.slot import RunContext, Slot, open_all
 
 # As often as the schedule likes, each after the same short pause, in which faults can fall too.
 _RESTARTS = Restarts(max_restarts=1_000_000, period=1.0, first_delay=0.05, factor=1.0)
@@ -55,12 +55,12 @@ _TELL_EVERY = 0.25
 _LONGEST_REST = 15.0
 
 
-Tell: TypeAlias = Callable[[Progress], None]
+Tell: TypeAlias = Callable[[RunProgress], None]
 
 
 async def run_chaos(
     options: ChaosOptions,
-    cast: Cast,
+    cast: ChaosAgents,
     tell: Tell,
     planned: Sequence[PlannedFault] | None = None,
 ) -> ChaosReport:
@@ -68,7 +68,7 @@ async def run_chaos(
     faults = tuple(plan_of(options, cast) if planned is None else planned)
     with tempfile.TemporaryDirectory(prefix="avatar-chaos-") as home:
         async with trio.open_nursery() as nursery:
-            run = _Run(options, cast, faults, Path(home))
+            run = _ChaosRun(options, cast, faults, Path(home))
             nursery.start_soon(_heed_signals, run)
             nursery.start_soon(run.keep_telling, tell)
             evidence = await run.go()
@@ -76,7 +76,7 @@ async def run_chaos(
     return judged(evidence)
 
 
-async def _heed_signals(run: _Run) -> None:
+async def _heed_signals(run: _ChaosRun) -> None:
     """The first ends the run in order, the second at once."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
@@ -85,24 +85,24 @@ async def _heed_signals(run: _Run) -> None:
             run.interrupt()
 
 
-class _Run:
+class _ChaosRun:
     def __init__(
         self,
         options: ChaosOptions,
-        cast: Cast,
+        cast: ChaosAgents,
         faults: tuple[PlannedFault, ...],
         home: Path,
     ) -> None:
         self._options, self._cast, self._faults = options, cast, faults
         self._home = home
         self._name = secrets.token_hex(8)
-        self._tally = Tally()
+        self._tally = RunCounters()
         self._shortage = Shortage()
         self._wardens = Wardens()
         parts = slices(faults, options.order, options.seconds)
         self._campaign = Campaign(parts)
         self._sampler = Sampler(options.seconds + _LONGEST_REST * len(parts))
-        self._stages: list[Stage] = []
+        self._stages: list[Slot] = []
         self._scope = trio.CancelScope()
         self._took = 0.0
         self._effort = Effort()
@@ -135,8 +135,8 @@ class _Run:
         # The witnesses end by themselves, with their avatars.
         async with trio.open_nursery() as witnesses:
             house = self._house(runtime, witnesses)
-            self._stages = [Stage(number, house) for number in range(self._options.avatars)]
-            survey = Survey(house, self._stages)
+            self._stages = [Slot(number, house) for number in range(self._options.avatars)]
+            survey = LeakCheck(house, self._stages)
             async with trio.open_nursery() as players:
                 with self._scope:
                     await open_all(self._stages)
@@ -157,7 +157,7 @@ class _Run:
                 for stage in self._stages:
                     nursery.start_soon(stage.stop)
 
-    def _house(self, runtime: Runtime, witnesses: trio.Nursery) -> House:
+    def _house(self, runtime: Runtime, witnesses: trio.Nursery) -> RunContext:
         options = self._cast.options.copy()
         is_scripted = self._cast.needs is Needs.SCRIPT
         options["restarts"] = _RESTARTS
@@ -167,7 +167,7 @@ class _Run:
             options["timeouts"] = _TIMEOUTS
             options["env"] = {**options.get("env", {}), "AVATAR_EMBEDDED_HOME": str(self._home)}
             options["options"] = {**options.get("options", {}), "scripts": "true"}
-        return House(
+        return RunContext(
             run=self._name,
             home=self._home,
             runtime=runtime,
@@ -190,7 +190,7 @@ class _Run:
         for stage in self._stages:
             stage.witness.down_seconds = 0.0
 
-    async def _inject_all(self, house: House, survey: Survey, records: IO[bytes]) -> None:
+    async def _inject_all(self, house: RunContext, survey: LeakCheck, records: IO[bytes]) -> None:
         async with trio.open_nursery() as sampling:
             sampling.start_soon(self._sampler.run, self._tally, self._shortage)
             if self._options.order is FaultOrder.BY_KIND:
@@ -230,9 +230,9 @@ class _Run:
             tell(self._progress())
             await trio.sleep(_TELL_EVERY)
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> RunProgress:
         campaign, is_on = self._campaign, self._phase == "faults"
-        return Progress(
+        return RunProgress(
             phase=campaign.phase if is_on else self._phase,
             kind=campaign.kind if is_on else "",
             seconds=campaign.seconds if is_on else 0.0,

@@ -16,20 +16,24 @@ from avatar_actors import (
     Provider,
     Runtime,
 )
-from avatar_actors.chaos.counters import Tally
-from avatar_actors.chaos.faults.injected_errors import Trap, TrappedStream, trapped
+from avatar_actors.chaos.counters import RunCounters
+from avatar_actors.chaos.faults.injected_errors import (
+    FaultyStream,
+    InjectedErrors,
+    with_injected_errors,
+)
 from avatar_actors.chaos.faults.shortage import Shortage
-from avatar_actors.chaos.load import PATIENCE, Place, Player
-from avatar_actors.chaos.oracle.event_recorder import UP, Witness
-from avatar_actors.chaos.oracle.process_view import MARK, Seen, Wardens, seen
-from avatar_actors.chaos.questions import Author
+from avatar_actors.chaos.load import PATIENCE, LoadGenerator, LoadTarget
+from avatar_actors.chaos.oracle.event_recorder import UP, EventRecorder
+from avatar_actors.chaos.oracle.process_view import MARK, ProcessSeen, Wardens, seen
+from avatar_actors.chaos.questions import PromptWriter
 
 _AGAIN = 0.05
 _LOOK = 0.01
 _AT_ONCE = 8
 
 
-class House(Struct, frozen=True, kw_only=True):
+class RunContext(Struct, frozen=True, kw_only=True):
     """What all places have in common. `nursery` is for the witnesses."""
 
     run: str
@@ -38,7 +42,7 @@ class House(Struct, frozen=True, kw_only=True):
     nursery: trio.Nursery
     provider: Provider
     options: AvatarOptions
-    tally: Tally
+    tally: RunCounters
     shortage: Shortage
     wardens: Wardens
     one_warden: trio.Lock
@@ -47,20 +51,20 @@ class House(Struct, frozen=True, kw_only=True):
     plays_scripts: bool
 
 
-class Stage:
+class Slot:
     """An avatar, its witness, its player, and the traps that were laid for it.
 
     `lock`: one fault at a time.
     """
 
-    def __init__(self, number: int, house: House) -> None:
+    def __init__(self, number: int, house: RunContext) -> None:
         self.name = f"a{number}"
         self.house = house
-        self.trap = Trap()
+        self.trap = InjectedErrors()
         self.lock = trio.Lock()
-        self.author = Author(self.name, house.seed)
-        self.witness = Witness(self.name, house.tally)
-        place = Place(
+        self.author = PromptWriter(self.name, house.seed)
+        self.witness = EventRecorder(self.name, house.tally)
+        place = LoadTarget(
             name=self.name,
             avatar=lambda: self.avatar,
             write=self.author.plain if house.plays_scripts else self.author.for_a_model,
@@ -68,7 +72,7 @@ class Stage:
             tally=house.tally,
             pause=house.pause,
         )
-        self.player = Player(place)
+        self.player = LoadGenerator(place)
         self._avatar: Avatar | None = None
         self._ended = trio.Event()
         self._replacing = trio.Lock()
@@ -86,7 +90,7 @@ class Stage:
 
     async def open(self) -> None:
         """The first avatar; in peace, so one that cannot start will not start later."""
-        await self._start(TrappedStream(self.trap))
+        await self._start(FaultyStream(self.trap))
 
     async def rehearse(self) -> None:
         """A first question: some agents tell only then that nobody is signed in."""
@@ -98,7 +102,7 @@ class Stage:
         with trio.fail_after(PATIENCE):
             while True:
                 try:
-                    await self._start(TrappedStream(self.trap))
+                    await self._start(FaultyStream(self.trap))
                 except AvatarStartError:
                     await trio.sleep(_AGAIN)
                 else:
@@ -113,7 +117,7 @@ class Stage:
         house.nursery.start_soon(self.witness.read, stream, ended)
         try:
             self._avatar = await house.runtime.start(
-                trapped(house.provider, self.trap), self.name, stream, **options
+                with_injected_errors(house.provider, self.trap), self.name, stream, **options
             )
         except BaseException:
             stream.close()
@@ -143,7 +147,7 @@ class Stage:
         await self._ended.wait()
         self.witness.ledger.close()
 
-    async def agent(self) -> Seen:
+    async def agent(self) -> ProcessSeen:
         """The agent's process, once there is one that takes prompts."""
         while True:
             health = await self.avatar.health()
@@ -154,7 +158,7 @@ class Stage:
             await trio.sleep(_LOOK)
 
 
-async def open_all(stages: Sequence[Stage]) -> None:
+async def open_all(stages: Sequence[Slot]) -> None:
     """The first by itself, then in waves: each agent is a program, and they share the cores.
 
     So what cannot work is told once; and what an agent makes in its HOME on its first day is made
@@ -166,7 +170,7 @@ async def open_all(stages: Sequence[Stage]) -> None:
         await first.rehearse()
     places = trio.CapacityLimiter(_AT_ONCE)
 
-    async def one(stage: Stage) -> None:
+    async def one(stage: Slot) -> None:
         async with places:
             await stage.open()
 

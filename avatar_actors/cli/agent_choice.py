@@ -20,7 +20,7 @@ from avatar_actors import (
     Timeouts,
     ready_agents,
 )
-from avatar_actors.cli.options import Wanted
+from avatar_actors.cli.options import CommandOptions
 
 _UNASKED: Final = {
     PermissionMode.SAFE: "ends the turn, and may have done its work by then",
@@ -28,7 +28,7 @@ _UNASKED: Final = {
 }
 
 
-class Casting(Struct, frozen=True, kw_only=True):
+class AgentChoice(Struct, frozen=True, kw_only=True):
     """What to give to `runtime.start` and `open_runtime`, and why this provider."""
 
     provider: str | Provider
@@ -54,17 +54,17 @@ class Casting(Struct, frozen=True, kw_only=True):
         )
 
 
-def cast(wanted: Wanted) -> Casting:
+def choose_agent(wanted: CommandOptions) -> AgentChoice:
     """Decide; a ConfigError or SettingsError says in one line what cannot work."""
     config = AvatarConfig.load(wanted.config)
     name, why = _chosen(wanted, config)
     provider, options = config.chosen(name)
     # Unless the configuration says no: what runs here can be watched by `avatar tree`.
     runtime: RuntimeOptions = {"observable": True, **config.runtime}
-    return Casting(provider=provider, options=_with(options, wanted), runtime=runtime, why=why)
+    return AgentChoice(provider=provider, options=_with(options, wanted), runtime=runtime, why=why)
 
 
-def _chosen(wanted: Wanted, config: AvatarConfig) -> tuple[str, str]:
+def _chosen(wanted: CommandOptions, config: AvatarConfig) -> tuple[str, str]:
     if wanted.provider:
         return wanted.provider, "as you asked"
     if config.names_provider:
@@ -74,7 +74,7 @@ def _chosen(wanted: Wanted, config: AvatarConfig) -> tuple[str, str]:
     return "embedded", "no other agent is ready; see: avatar health --check-cli"
 
 
-def _with(options: AvatarOptions, wanted: Wanted) -> AvatarOptions:
+def _with(options: AvatarOptions, wanted: CommandOptions) -> AvatarOptions:
     options = options.copy()
     if wanted.model:
         options["model"] = wanted.model

@@ -28,7 +28,7 @@ _WITHOUT_A_SECTION: Final = {
 Look: TypeAlias = Callable[[str | Provider, AvatarOptions], AgentFound]
 
 
-class Seen(Struct, frozen=True):
+class AgentStatus(Struct, frozen=True):
     """An agent of this name; `problem` is why nothing could be looked for."""
 
     name: str
@@ -63,14 +63,14 @@ class Seen(Struct, frozen=True):
         return self.advice if is_named else f"{self.name}: {self.advice}"
 
 
-def seen(config: AvatarConfig, name: str, look: Look) -> Seen:
+def seen(config: AvatarConfig, name: str, look: Look) -> AgentStatus:
     """What is to be seen of this one, by this look."""
     provider, options = config.chosen(name)
     about = _about(config, name)
     try:
-        return Seen(name, about, look(provider, options))
+        return AgentStatus(name, about, look(provider, options))
     except SettingsError as error:
-        return Seen(name, about, AgentFound(name=name, executable=""), str(error))
+        return AgentStatus(name, about, AgentFound(name=name, executable=""), str(error))
 
 
 def glance(provider: str | Provider, options: AvatarOptions) -> AgentFound:

@@ -14,7 +14,7 @@ import trio
 
 from avatar_actors import AvatarError, AvatarStartError
 from avatar_actors.chaos import (
-    Cast,
+    ChaosAgents,
     ChaosOptions,
     ChaosReport,
     FaultKind,
@@ -26,9 +26,9 @@ from avatar_actors.chaos import (
     run_chaos,
     text_summary,
 )
-from avatar_actors.cli.agent_choice import cast
+from avatar_actors.cli.agent_choice import choose_agent
 from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_of
-from avatar_actors.cli.options import Wanted
+from avatar_actors.cli.options import CommandOptions
 
 QUICK: Final = ChaosOptions(avatars=8, seconds=20.0, every=0.4)
 EMBEDDED: Final = "embedded"
@@ -118,20 +118,20 @@ def _options(typed: dict[str, object], before: ChaosReport | None, quick: bool) 
     return msgspec.structs.replace(base, **chosen)
 
 
-def _cast(options: ChaosOptions, typed: dict[str, object]) -> Cast:
+def _cast(options: ChaosOptions, typed: dict[str, object]) -> ChaosAgents:
     """The embedded agent as it is; another one as it is configured, in a directory of its own."""
     if options.provider == EMBEDDED:
-        return Cast()
+        return ChaosAgents()
     config = typed["config"]
-    wanted = Wanted(
+    wanted = CommandOptions(
         provider=options.provider,
         model=str(typed["model"]),
         config=config if isinstance(config, Path) else None,
     )
-    casting = cast(wanted)
+    casting = choose_agent(wanted)
     avatar = casting.options.copy()
     avatar.pop("working_dir", None)
-    return Cast(provider=casting.provider, options=avatar)
+    return ChaosAgents(provider=casting.provider, options=avatar)
 
 
 def _check(file: Path | None) -> None:
@@ -162,7 +162,7 @@ def _against(before: ChaosReport, now: ChaosReport) -> str:
 
 
 def _run(
-    options: ChaosOptions, chosen: Cast, planned: tuple[PlannedFault, ...] | None
+    options: ChaosOptions, chosen: ChaosAgents, planned: tuple[PlannedFault, ...] | None
 ) -> ChaosReport:
     from avatar_actors.cli.chaos_display import shown  # noqa: PLC0415 - rich, once it is needed
 

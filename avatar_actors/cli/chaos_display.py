@@ -13,10 +13,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from avatar_actors.chaos import ChaosOptions, Progress
+from avatar_actors.chaos import ChaosOptions, RunProgress
 
 PLAIN_EVERY: Final = 5.0
-Tell: TypeAlias = Callable[[Progress], None]
+Tell: TypeAlias = Callable[[RunProgress], None]
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def shown(options: ChaosOptions) -> Generator[Tell]:
         yield lambda progress: live.update(picture(options, progress), refresh=True)
 
 
-def picture(options: ChaosOptions, progress: Progress) -> Group:
+def picture(options: ChaosOptions, progress: RunProgress) -> Group:
     """What a person sees of a run at one moment."""
     prompts = progress.prompts
     table = Table.grid(padding=(0, 2))
@@ -47,16 +47,16 @@ def picture(options: ChaosOptions, progress: Progress) -> Group:
     return Group(Text(title, style="bold"), Text(phase), bar, table, last)
 
 
-def _phase(progress: Progress) -> str:
+def _phase(progress: RunProgress) -> str:
     return f"{progress.phase} ({progress.kind})" if progress.kind else progress.phase
 
 
-def _missed(progress: Progress) -> Text:
+def _missed(progress: RunProgress) -> Text:
     missed = progress.missed
     return Text(f"{missed} did not land", style="bold red") if missed else Text("all landed")
 
 
-def _breaches(progress: Progress) -> Text:
+def _breaches(progress: RunProgress) -> Text:
     return Text(f"{progress.breaches:,}", style="bold red" if progress.breaches else "green")
 
 
@@ -67,7 +67,7 @@ class _Lines:
         self._phase = ""
         self._next = 0.0
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: RunProgress) -> None:
         """How far it is."""
         phase = _phase(progress)
         if phase == self._phase and progress.seconds < self._next:

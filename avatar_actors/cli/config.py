@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from avatar_actors import AvatarConfig, config_schema
-from avatar_actors.cli.options import CONFIG, JSON, Wanted, with_options
+from avatar_actors.cli.options import CONFIG, JSON, CommandOptions, with_options
 from avatar_actors.cli.terminal.output import say, say_json
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -52,7 +52,7 @@ def schema() -> None:
 
 @config.command()
 @with_options(CONFIG, JSON)
-def show(wanted: Wanted) -> None:
+def show(wanted: CommandOptions) -> None:
     """Show what the configuration comes to, file and environment together; no secret is shown."""
     told = AvatarConfig.load(wanted.config).shown()
     if wanted.as_json:

@@ -87,7 +87,7 @@ ADVICE: Final = {
 }
 
 
-def last_word(ended: TurnEndedEvent) -> str:
+def failure_message(ended: TurnEndedEvent) -> str:
     """For stderr; nothing if it was answered."""
     if ended.outcome is Outcome.COMPLETED:
         return ""

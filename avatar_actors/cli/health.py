@@ -18,10 +18,18 @@ from avatar_actors import (
     ProviderCapabilities,
     open_runtime,
 )
-from avatar_actors.cli.agent_choice import Casting, cast
-from avatar_actors.cli.agent_status import Seen, inspect, seen
+from avatar_actors.cli.agent_choice import AgentChoice, choose_agent
+from avatar_actors.cli.agent_status import AgentStatus, inspect, seen
 from avatar_actors.cli.exit_codes import ExitCode
-from avatar_actors.cli.options import CONFIG, CWD, JSON, MODEL, PROVIDER, Wanted, with_options
+from avatar_actors.cli.options import (
+    CONFIG,
+    CWD,
+    JSON,
+    MODEL,
+    PROVIDER,
+    CommandOptions,
+    with_options,
+)
 from avatar_actors.cli.terminal.output import Table, say, say_heading, say_json, say_note, say_table
 
 COLUMNS: Final = ("provider", "found", "version", "supported", "signed in")
@@ -30,7 +38,7 @@ COLUMNS: Final = ("provider", "found", "version", "supported", "signed in")
 @click.command()
 @click.option("--check-cli", is_flag=True, help="Start nothing: say what is installed.")
 @with_options(PROVIDER, MODEL, CONFIG, CWD, JSON)
-def health(wanted: Wanted, check_cli: bool) -> int:
+def health(wanted: CommandOptions, check_cli: bool) -> int:
     """See whether an avatar can start, and what is installed.
 
     Starts an avatar of the chosen provider, shows how it does and what it can do, and stops it.
@@ -50,8 +58,8 @@ def health(wanted: Wanted, check_cli: bool) -> int:
     return _check(wanted)
 
 
-def _start(wanted: Wanted) -> int:
-    casting = cast(wanted)
+def _start(wanted: CommandOptions) -> int:
+    casting = choose_agent(wanted)
     about = {"provider": casting.name, "why": casting.why}
     try:
         status, can = trio.run(_asked, casting)
@@ -66,13 +74,13 @@ def _start(wanted: Wanted) -> int:
     return ExitCode.OK if status.is_healthy else ExitCode.FAILED
 
 
-async def _asked(casting: Casting) -> tuple[HealthStatus, ProviderCapabilities]:
+async def _asked(casting: AgentChoice) -> tuple[HealthStatus, ProviderCapabilities]:
     async with open_runtime(**casting.runtime) as runtime:
         avatar = await runtime.start(casting.provider, **casting.options)
         return await avatar.health(), await avatar.capabilities()
 
 
-def _show(casting: Casting, status: HealthStatus, can: ProviderCapabilities) -> None:
+def _show(casting: AgentChoice, status: HealthStatus, can: ProviderCapabilities) -> None:
     is_healthy = "healthy" if status.is_healthy else "not healthy"
     say_heading(f"{casting.name} is {is_healthy}: {casting.why}")
     say(f"  agent: {can.agent} {can.version}".rstrip())
@@ -90,7 +98,7 @@ def _words(value: object) -> str:
     return value.choice_id if isinstance(value, Choice) else str(value)
 
 
-def _check(wanted: Wanted) -> int:
+def _check(wanted: CommandOptions) -> int:
     config = AvatarConfig.load(wanted.config)
     names = [wanted.provider] if wanted.provider else list(config.sections)
     config.chosen(names[0])  # whether it is one
@@ -107,7 +115,7 @@ def _check(wanted: Wanted) -> int:
     return ExitCode.OK if is_any else ExitCode.NO_PROVIDER
 
 
-def _row(each: Seen) -> tuple[str, ...]:
+def _row(each: AgentStatus) -> tuple[str, ...]:
     agent, sign_in = each.agent, each.agent.sign_in
     if not agent.path:
         return each.name, each.state, "-", "-", "-"
@@ -115,7 +123,7 @@ def _row(each: Seen) -> tuple[str, ...]:
     return each.name, "yes", agent.version or "?", _words(agent.is_supported), signed_in
 
 
-def _advise(found: list[Seen]) -> None:
+def _advise(found: list[AgentStatus]) -> None:
     told = [each.to_do for each in found if each.to_do]
     if told:
         say()
@@ -123,6 +131,6 @@ def _advise(found: list[Seen]) -> None:
         say_note(line)
 
 
-def _object(each: Seen) -> dict[str, object]:
+def _object(each: AgentStatus) -> dict[str, object]:
     agent: dict[str, object] = msgspec.to_builtins(each.agent)
     return {**agent, "state": each.state, "is_ready": each.agent.is_ready, "advice": each.advice}

@@ -18,7 +18,7 @@ R = TypeVar("R")
 Option: TypeAlias = Callable[[Callable[..., R]], Callable[..., R]]
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class CommandOptions(Struct, frozen=True, kw_only=True):
     """What was typed. Empty, None or False: the configuration decides, then the library."""
 
     provider: str = ""
@@ -157,7 +157,7 @@ def with_options(*options: Option[R]) -> Option[R]:
     def decorated(command: Callable[..., R]) -> Callable[..., R]:
         @wraps(command)
         def with_wanted(**arguments: Any) -> R:
-            names = set(Wanted.__struct_fields__)
+            names = set(CommandOptions.__struct_fields__)
             typed = {name: arguments.pop(name) for name in names & set(arguments)}
             chosen = [name for name in _WAYS if typed.get(name)]
             if len(chosen) > 1:
@@ -165,7 +165,7 @@ def with_options(*options: Option[R]) -> Option[R]:
                 raise click.UsageError(f"{first} and {second} exclude each other")
             if typed.get("permission") is not None:
                 typed["permission"] = PermissionMode(typed["permission"])
-            return command(Wanted(**typed), **arguments)
+            return command(CommandOptions(**typed), **arguments)
 
         optioned: Callable[..., R] = with_wanted
         for option in reversed(options):

@@ -8,9 +8,9 @@ import click
 import msgspec
 
 from avatar_actors import AvatarConfig
-from avatar_actors.cli.agent_choice import Casting, cast
-from avatar_actors.cli.agent_status import Seen, glance, seen
-from avatar_actors.cli.options import CONFIG, JSON, Wanted, with_options
+from avatar_actors.cli.agent_choice import AgentChoice, choose_agent
+from avatar_actors.cli.agent_status import AgentStatus, glance, seen
+from avatar_actors.cli.options import CONFIG, JSON, CommandOptions, with_options
 from avatar_actors.cli.terminal.output import Table, say, say_json, say_note, say_table
 
 COLUMNS: Final = ("name", "what it is", "program", "state")
@@ -18,14 +18,14 @@ COLUMNS: Final = ("name", "what it is", "program", "state")
 
 @click.command()
 @with_options(CONFIG, JSON)
-def providers(wanted: Wanted) -> None:
+def providers(wanted: CommandOptions) -> None:
     """List the agents that can be used, and which one `avatar chat` would take.
 
     Nothing is run. `perhaps`: it is there, and nobody can tell whether it is signed in.
     `avatar health --check-cli` asks for the versions too.
     """
     config = AvatarConfig.load(wanted.config)
-    casting = cast(wanted)
+    casting = choose_agent(wanted)
     found = [seen(config, name, glance) for name in config.sections]
     if wanted.as_json:
         for each in found:
@@ -39,14 +39,14 @@ def providers(wanted: Wanted) -> None:
         say_note(line)
 
 
-def _row(each: Seen, casting: Casting) -> tuple[str, ...]:
+def _row(each: AgentStatus, casting: AgentChoice) -> tuple[str, ...]:
     agent, by = each.agent, each.agent.sign_in.by
     name = f"{each.name} *" if each.name == casting.name else each.name
     state = f"{each.state} ({by})" if by else each.state
     return name, each.about, agent.path or agent.executable or "-", state
 
 
-def _object(each: Seen, casting: Casting) -> dict[str, object]:
+def _object(each: AgentStatus, casting: AgentChoice) -> dict[str, object]:
     is_chosen = each.name == casting.name
     return {
         "name": each.name,

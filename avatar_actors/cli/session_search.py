@@ -40,7 +40,7 @@ class Kept(Struct, frozen=True):
     session: StoredSession
 
 
-class Found(Struct, frozen=True):
+class FoundSessions(Struct, frozen=True):
     """The last used first; and what could not be read."""
 
     sessions: tuple[Kept, ...]
@@ -62,11 +62,11 @@ class SessionFinder(Struct, frozen=True):
             loaded.chosen(provider)
         return cls(loaded, (provider,) if provider else tuple(loaded.sections), cwd)
 
-    def here(self) -> Found:
+    def here(self) -> FoundSessions:
         """Those of the directory."""
         return self._found(SearchIn.DIRECTORY)
 
-    def everywhere(self) -> Found:
+    def everywhere(self) -> FoundSessions:
         """Those of all directories."""
         return self._found(SearchIn.ALL)
 
@@ -90,7 +90,7 @@ class SessionFinder(Struct, frozen=True):
         close = get_close_matches(word, ids, n=1, cutoff=0.75)
         return f"; did you mean {ids[close[0]].session.session_id}?" if close else ""
 
-    def _found(self, where: SearchIn) -> Found:
+    def _found(self, where: SearchIn) -> FoundSessions:
         sessions: list[Kept] = []
         remarks: list[str] = []
         for name in self.names:
@@ -103,7 +103,7 @@ class SessionFinder(Struct, frozen=True):
             sessions += [Kept(name, each) for each in listing.sessions]
             remarks += listing.diagnostics
         sessions.sort(key=_last_used, reverse=True)
-        return Found(tuple(sessions), tuple(remarks))
+        return FoundSessions(tuple(sessions), tuple(remarks))
 
     def _is_readable(self, provider: str | Provider) -> bool:
         kind = provider_named(provider) if isinstance(provider, str) else provider
@@ -122,7 +122,7 @@ def _last_used(kept: Kept) -> float:
     return then.timestamp() if then else 0.0
 
 
-def short_ids(found: Found) -> dict[str, str]:
+def short_ids(found: FoundSessions) -> dict[str, str]:
     """The beginning of each id that is no other's."""
     ids = [each.session.session_id for each in found.sessions]
     for size in range(SHORTEST, max(map(len, ids), default=SHORTEST) + 1):

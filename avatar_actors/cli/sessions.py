@@ -12,7 +12,15 @@ import msgspec
 from avatar_actors import StoredMessage, read_session
 from avatar_actors.cli.commands import command_named
 from avatar_actors.cli.completion import complete_session
-from avatar_actors.cli.options import CONFIG, CWD, JSON, PROVIDER, TALK, Wanted, with_options
+from avatar_actors.cli.options import (
+    CONFIG,
+    CWD,
+    JSON,
+    PROVIDER,
+    TALK,
+    CommandOptions,
+    with_options,
+)
 from avatar_actors.cli.session_search import Kept, SessionFinder, short_ids
 from avatar_actors.cli.terminal.formatting import ago, clock, moment_of
 from avatar_actors.cli.terminal.output import (
@@ -40,7 +48,7 @@ def session() -> None:
     "--limit", default=20, type=click.IntRange(min=1), metavar="N", help="The most to show: 20."
 )
 @with_options(PROVIDER, CONFIG, CWD, JSON)
-def list_command(wanted: Wanted, is_all: bool, limit: int) -> None:
+def list_command(wanted: CommandOptions, is_all: bool, limit: int) -> None:
     """List the sessions of the directory, the last used first."""
     finder = _finder(wanted)
     found = finder.everywhere() if is_all else finder.here()
@@ -78,7 +86,7 @@ def _row(kept: Kept, short: dict[str, str], now: datetime) -> tuple[str, ...]:
     "--limit", default=100, type=click.IntRange(min=0), metavar="N", help="The most messages: 100."
 )
 @with_options(PROVIDER, CONFIG, CWD, JSON)
-def show(wanted: Wanted, session_id: str, limit: int) -> None:
+def show(wanted: CommandOptions, session_id: str, limit: int) -> None:
     """Show a session: what was said, without thoughts and tools."""
     finder = _finder(wanted)
     kept = finder.named(session_id)
@@ -124,7 +132,7 @@ def _show_messages(messages: tuple[StoredMessage, ...]) -> None:
 @click.argument("session_id", metavar="ID", shell_complete=complete_session)
 @click.argument("prompt", nargs=-1)
 @with_options(*TALK)
-def resume(wanted: Wanted, session_id: str, prompt: tuple[str, ...]) -> int | None:
+def resume(wanted: CommandOptions, session_id: str, prompt: tuple[str, ...]) -> int | None:
     """Go on with a session: with this PROMPT, or by talking."""
     kept = _finder(wanted).named(session_id)
     begun = msgspec.structs.replace(_where(wanted, kept), resume=kept.session.session_id)
@@ -135,7 +143,7 @@ def resume(wanted: Wanted, session_id: str, prompt: tuple[str, ...]) -> int | No
 @click.argument("session_id", metavar="ID", shell_complete=complete_session)
 @click.argument("prompt", nargs=-1)
 @with_options(*TALK)
-def fork(wanted: Wanted, session_id: str, prompt: tuple[str, ...]) -> int | None:
+def fork(wanted: CommandOptions, session_id: str, prompt: tuple[str, ...]) -> int | None:
     """Go on in a copy of a session, which stays as it is: with this PROMPT, or by talking.
 
     The id of the copy is told at the end, on stderr.
@@ -160,18 +168,18 @@ def _copies(finder: SessionFinder, kept: Kept) -> set[str]:
     }
 
 
-def _finder(wanted: Wanted) -> SessionFinder:
+def _finder(wanted: CommandOptions) -> SessionFinder:
     return SessionFinder.of(wanted.provider, wanted.config, wanted.cwd)
 
 
-def _where(wanted: Wanted, kept: Kept) -> Wanted:
+def _where(wanted: CommandOptions, kept: Kept) -> CommandOptions:
     """With the session's own agent and directory: most agents find it only there."""
     held = Path(kept.session.working_dir)
     directory = wanted.cwd or (held if held.is_absolute() and held.is_dir() else None)
     return msgspec.structs.replace(wanted, provider=kept.provider, cwd=directory)
 
 
-def _talk(wanted: Wanted, prompt: tuple[str, ...]) -> int | None:
+def _talk(wanted: CommandOptions, prompt: tuple[str, ...]) -> int | None:
     """As `avatar chat` or `avatar repl` would, with these options."""
     is_chat = bool(prompt) or not sys.stdin.isatty()
     command = command_named("chat" if is_chat else "repl")

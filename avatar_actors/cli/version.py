@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from avatar_actors import __version__
-from avatar_actors.cli.options import JSON, Wanted, with_options
+from avatar_actors.cli.options import JSON, CommandOptions, with_options
 from avatar_actors.cli.terminal.output import say, say_json
 
 PARTS: Final = (
@@ -19,7 +19,7 @@ PARTS: Final = (
 
 @click.command()
 @with_options(JSON)
-def version(wanted: Wanted) -> None:
+def version(wanted: CommandOptions) -> None:
     """Show the versions of what is running here."""
     parts = {part: version_of(part) for part in PARTS}
     system = f"{platform.system()} {platform.machine()}"

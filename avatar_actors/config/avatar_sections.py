@@ -7,11 +7,11 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from avatar_actors.config.keys import Effect, Gone, Key, Meaning, Meanings, Named, Section
+from avatar_actors.config.keys import Effect, Key, Meaning, Meanings, Named, RemovedKey, Section
 from avatar_actors.config.kinds import (
     Checked,
     Environ,
-    File,
+    FilePath,
     Filled,
     Flag,
     Free,
@@ -23,7 +23,7 @@ from avatar_actors.config.kinds import (
     Texts,
     Whole,
 )
-from avatar_actors.config.nodes import Node, Spot
+from avatar_actors.config.nodes import Node, Position
 from avatar_actors.model.command_line import NAME, SESSION_ID, is_name, is_session_id
 from avatar_actors.model.settings import PermissionMode, WhileBusy
 from avatar_actors.model.values import JsonObject, McpServer
@@ -50,7 +50,7 @@ class Servers(Struct, frozen=True):
         """Sections by name."""
         return self.named.words
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> tuple[McpServer, ...]:
+    def read(self, node: Node, at: Position, environ: Environ) -> tuple[McpServer, ...]:
         """The servers, each with a command or a URL."""
         parts = self.named.parts(node, at)
         return tuple(
@@ -63,7 +63,7 @@ class Servers(Struct, frozen=True):
         return self.named.schema()
 
 
-def _server(name: str, at: Spot, effects: list[Effect]) -> McpServer:
+def _server(name: str, at: Position, effects: list[Effect]) -> McpServer:
     fields = {effect.target: effect.value for effect in effects}
     if bool(fields.get("command")) == bool(fields.get("url")):
         at.refuse("an MCP server has a command or a url, one of them")
@@ -128,7 +128,7 @@ COST: Final = (
 MONEY: Final = "Dollars in the avatar's life."
 COST_CONTROL: Final = Section((
     Key("max_budget_usd", DOLLARS, "budget.cost_usd", MONEY),
-    Key("max_turns", Gone("only claude limits its own steps; max_prompts limits prompts"), "", ""),
+    Key("max_turns", RemovedKey("only claude limits its own steps; max_prompts limits prompts"), "", ""),
     *COST,
 ))  # fmt: skip
 
@@ -137,7 +137,7 @@ _WHILE_BUSY: Final = {word.value: Meaning(while_busy=word) for word in WhileBusy
 
 # In `engine`, and in each provider's section, which counts there.
 SHARED: Final = (
-    Key("working_dir", File(), "working_dir", "The agent's directory; empty: where you are."),
+    Key("working_dir", FilePath(), "working_dir", "The agent's directory; empty: where you are."),
     Key("system_prompt", Text(), "system_prompt", "What the agent is told before all else."),
     Key("max_history", Whole(), "max_history", "Messages that the history keeps."),
     Key("auto_restart", Flag(), "restarts.auto_restart", "Whether a crashed agent comes back."),

@@ -11,7 +11,7 @@ from msgspec import Struct
 from avatar_actors.config.environment import overlaid
 from avatar_actors.config.kinds import nearest
 from avatar_actors.config.loading import translated
-from avatar_actors.config.nodes import Block, Node, Scalar, Source, Spot, Trust, shown
+from avatar_actors.config.nodes import MappingNode, Node, Position, Scalar, Source, Trust, shown
 from avatar_actors.config.schema import config_schema
 from avatar_actors.config.search import read_text, search, users_own
 from avatar_actors.model.errors import SettingsError
@@ -108,7 +108,7 @@ def find_config(
 
 
 def _made(
-    text: str, source: Source, environ: Mapping[str, str], found: Block | None = None
+    text: str, source: Source, environ: Mapping[str, str], found: MappingNode | None = None
 ) -> AvatarConfig:
     loaded = translated(overlaid(_root(text, source), environ, _parsed), environ, found)
     read = [source.name, found.spot.source.name if found else ""]
@@ -122,11 +122,11 @@ def _made(
     )
 
 
-def _root(text: str, source: Source) -> Block:
+def _root(text: str, source: Source) -> MappingNode:
     root = _parsed(text, source)
     if root is None or (isinstance(root, Scalar) and root.value() is None):
-        return Block(Spot(source), {})
-    if not isinstance(root, Block):
+        return MappingNode(Position(source), {})
+    if not isinstance(root, MappingNode):
         root.spot.refuse(f"a configuration is a section of keys; got {shown(root)}")
     return root
 

@@ -9,8 +9,8 @@ from msgspec import structs
 
 from avatar_actors.config.avatar_sections import Servers
 from avatar_actors.config.keys import AnyKind, Named, Section
-from avatar_actors.config.kinds import Checked, Environ, File, Filled, Pairs, Program, Text
-from avatar_actors.config.nodes import Block, Node, Scalar, Source, Spot
+from avatar_actors.config.kinds import Checked, Environ, FilePath, Filled, Pairs, Program, Text
+from avatar_actors.config.nodes import MappingNode, Node, Position, Scalar, Source
 from avatar_actors.config.schema import ROOT
 from avatar_actors.model.settings import absolute_path
 from avatar_actors.providers.registry import BUILT_IN, provider_names
@@ -28,16 +28,16 @@ OF_PROVIDER: Final = {
 OF_ALL: Final = {"AVATAR_PROVIDER": ("provider",), "AVATAR_LOG_LEVEL": ("logging", "level")}
 
 
-def overlaid(root: Block, environ: Environ, parse: Parse) -> Block:
+def overlaid(root: MappingNode, environ: Environ, parse: Parse) -> MappingNode:
     """The configuration with what the environment says instead."""
     for variable, way in _wishes(root, environ):
-        at = Spot(Source(variable, absolute_path("")))
+        at = Position(Source(variable, absolute_path("")))
         keys, kind = _located(ROOT, way, root, at)
         root = _put(root, keys, _node(environ[variable], kind, at, parse))
     return root
 
 
-def _wishes(root: Block, environ: Environ) -> Iterator[tuple[str, Way]]:
+def _wishes(root: MappingNode, environ: Environ) -> Iterator[tuple[str, Way]]:
     """The variables that are set, the general ones first, and where in the table they lead."""
     yield from ((variable, way) for variable, way in OF_ALL.items() if environ.get(variable))
     chosen = environ.get(f"{PREFIX}PROVIDER") or environ.get("AVATAR_PROVIDER") or _named(root)
@@ -50,19 +50,19 @@ def _wishes(root: Block, environ: Environ) -> Iterator[tuple[str, Way]]:
             yield variable, tuple(variable.removeprefix(PREFIX).split("__"))
 
 
-def _named(root: Block) -> str:
+def _named(root: MappingNode) -> str:
     node = root.nodes.get("provider")
     return node.text if isinstance(node, Scalar) else "embedded"
 
 
-def _is_there(provider: str, root: Block) -> bool:
+def _is_there(provider: str, root: MappingNode) -> bool:
     """If it is not, that is the error to be told, not what would be set for it."""
     own = root.nodes.get("providers")
-    return provider in provider_names() or (isinstance(own, Block) and provider in own.nodes)
+    return provider in provider_names() or (isinstance(own, MappingNode) and provider in own.nodes)
 
 
 def _located(
-    kind: AnyKind, words: Sequence[str], node: Node | None, at: Spot
+    kind: AnyKind, words: Sequence[str], node: Node | None, at: Position
 ) -> tuple[Way, AnyKind]:
     """The keys that the words of a variable mean, and the kind of the last."""
     if not words:
@@ -81,31 +81,31 @@ def _located(
             name, inner = word, Filled()
         case _:
             at.refuse(f"there is no key {word.lower()!r}: what stands above it is no section")
-    below = node.nodes.get(name) if isinstance(node, Block) else None
+    below = node.nodes.get(name) if isinstance(node, MappingNode) else None
     way, last = _located(inner, rest, below, at)
     return (name, *way), last
 
 
 def _own_name(word: str, node: Node | None) -> str:
     """A name of the user's own, in whose variable neither small letters nor dashes may stand."""
-    names = node.nodes if isinstance(node, Block) else {}
+    names = node.nodes if isinstance(node, MappingNode) else {}
     spelt = {name.replace("-", "_").lower(): name for name in names}
     return spelt.get(word.replace("-", "_").lower(), word if word in names else word.lower())
 
 
-def _node(text: str, kind: AnyKind, at: Spot, parse: Parse) -> Node:
-    if isinstance(kind, Text | Checked | Filled | File | Program):
+def _node(text: str, kind: AnyKind, at: Position, parse: Parse) -> Node:
+    if isinstance(kind, Text | Checked | Filled | FilePath | Program):
         return Scalar(at, text, is_quoted=True)
     node = parse(text, at.source)
     return Scalar(at, "") if node is None else structs.replace(node, spot=at)
 
 
-def _put(block: Block, way: Way, node: Node) -> Block:
+def _put(block: MappingNode, way: Way, node: Node) -> MappingNode:
     name, *rest = way
     if rest:
-        below = block.nodes.get(name, Block(node.spot, {}))
+        below = block.nodes.get(name, MappingNode(node.spot, {}))
         if isinstance(below, Scalar) and below.value() is None:
-            below = Block(node.spot, {})
+            below = MappingNode(node.spot, {})
         # What is no section stays and gets its error when it is read.
-        node = _put(below, tuple(rest), node) if isinstance(below, Block) else below
+        node = _put(below, tuple(rest), node) if isinstance(below, MappingNode) else below
     return structs.replace(block, nodes={**block.nodes, name: node})

@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.config.kinds import Environ, Flag, Kind, OneOf, nearest
-from avatar_actors.config.nodes import Block, Node, Scalar, Spot, shown
+from avatar_actors.config.kinds import Environ, Flag, OneOf, ValueKind, nearest
+from avatar_actors.config.nodes import MappingNode, Node, Position, Scalar, shown
 from avatar_actors.model.values import JsonObject
 
 # Targets and their values.
 Meaning: TypeAlias = dict[str, object]
-AnyKind: TypeAlias = "Kind | Meanings | Switch | Gone | Section | Named"
+AnyKind: TypeAlias = "ValueKind | Meanings | Switch | RemovedKey | Section | Named"
 
 
 class Effect(Struct, frozen=True):
@@ -23,7 +23,7 @@ class Effect(Struct, frozen=True):
 
     target: str
     value: object
-    at: Spot
+    at: Position
 
 
 class Key(Struct, frozen=True):
@@ -48,7 +48,7 @@ class Meanings(Struct, frozen=True):
         """Those words."""
         return f"one of {', '.join(self.of)}"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> Meaning:
+    def read(self, node: Node, at: Position, environ: Environ) -> Meaning:
         """What the word means."""
         return self.of[OneOf(tuple(self.of)).read(node, at, environ)]
 
@@ -68,7 +68,7 @@ class Switch(Struct, frozen=True):
         """Those that can be had."""
         return " or ".join(str(truth).lower() for truth in self._truths())
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> Meaning:
+    def read(self, node: Node, at: Position, environ: Environ) -> Meaning:
         """What it means."""
         truth = Flag().read(node, at, environ)
         meaning = self.on if truth else self.off
@@ -85,7 +85,7 @@ class Switch(Struct, frozen=True):
         return [truth for truth, meaning in both if not isinstance(meaning, str)]
 
 
-class Gone(Struct, frozen=True):
+class RemovedKey(Struct, frozen=True):
     """A key that users know and that cannot be had here."""
 
     why: str
@@ -109,7 +109,7 @@ class Section(Struct, frozen=True):
         """The key of this name."""
         return next((key for key in self.keys if key.name == name), None)
 
-    def effects(self, node: Node, at: Spot, environ: Environ) -> list[Effect]:
+    def effects(self, node: Node, at: Position, environ: Environ) -> list[Effect]:
         """Those of all its keys; raises ConfigError for a key that is not in the table."""
         found: list[Effect] = []
         for name, (key, each) in self.parts(node, at).items():
@@ -117,7 +117,7 @@ class Section(Struct, frozen=True):
         _refuse_contradiction(found)
         return found
 
-    def parts(self, node: Node, at: Spot) -> dict[str, tuple[Key, Node]]:
+    def parts(self, node: Node, at: Position) -> dict[str, tuple[Key, Node]]:
         """Its keys and what stands under them."""
         found: dict[str, tuple[Key, Node]] = {}
         for name, each in _block(node, at, self.words).nodes.items():
@@ -129,14 +129,14 @@ class Section(Struct, frozen=True):
 
     def unknown(self, name: str) -> str:
         """What is said about a key that is not in the table."""
-        known = sorted(key.name for key in self.keys if not isinstance(key.kind, Gone))
+        known = sorted(key.name for key in self.keys if not isinstance(key.kind, RemovedKey))
         return f"unknown key; there are {', '.join(known)}{nearest(name, known)}"
 
     def schema(self) -> JsonObject:
         """An object without other keys."""
         properties: JsonObject = {}
         for key in self.keys:
-            about = f"{key.about} {key.kind.why}" if isinstance(key.kind, Gone) else key.about
+            about = f"{key.about} {key.kind.why}" if isinstance(key.kind, RemovedKey) else key.about
             properties[key.name] = {**key.kind.schema(), "description": about.strip()}
         return {"type": "object", "additionalProperties": False, "properties": properties}
 
@@ -151,12 +151,12 @@ class Named(Struct, frozen=True):
         """Sections."""
         return "a section of names, each with its keys"
 
-    def parts(self, node: Node, at: Spot) -> dict[str, tuple[Node, Spot]]:
+    def parts(self, node: Node, at: Position) -> dict[str, tuple[Node, Position]]:
         """What stands under each name."""
         nodes = _block(node, at, self.words).nodes
         return {name: (one, at.below(name, one)) for name, one in nodes.items()}
 
-    def sections(self, node: Node, at: Spot, environ: Environ) -> dict[str, list[Effect]]:
+    def sections(self, node: Node, at: Position, environ: Environ) -> dict[str, list[Effect]]:
         """The effects of each."""
         parts = self.parts(node, at).items()
         return {name: self.each.effects(one, spot, environ) for name, (one, spot) in parts}
@@ -166,9 +166,9 @@ class Named(Struct, frozen=True):
         return {"type": "object", "additionalProperties": self.each.schema()}
 
 
-def effects_of(key: Key, node: Node, at: Spot, environ: Environ) -> list[Effect]:
+def effects_of(key: Key, node: Node, at: Position, environ: Environ) -> list[Effect]:
     """What this value of the key means."""
-    if isinstance(key.kind, Gone):
+    if isinstance(key.kind, RemovedKey):
         at.refuse(f"is not taken: {key.kind.why}; take the line out")
     match key.kind:
         case Section():
@@ -185,10 +185,10 @@ def effects_of(key: Key, node: Node, at: Spot, environ: Environ) -> list[Effect]
             return [Effect(target, value, at) for target in key.to.split()]
 
 
-def _block(node: Node, at: Spot, words: str) -> Block:
+def _block(node: Node, at: Position, words: str) -> MappingNode:
     if isinstance(node, Scalar) and node.value() is None:
         at.refuse("is empty; give it keys, or take the line out")
-    if not isinstance(node, Block):
+    if not isinstance(node, MappingNode):
         at.refuse(f"must be {words}; got {shown(node)}")
     return node
 

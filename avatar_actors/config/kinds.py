@@ -12,7 +12,7 @@ from typing import Final, NoReturn, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from avatar_actors.config.nodes import Block, Items, Node, Plain, Scalar, Spot, shown
+from avatar_actors.config.nodes import Items, MappingNode, Node, Plain, Position, Scalar, shown
 from avatar_actors.model.values import JsonObject
 
 Environ: TypeAlias = Mapping[str, str]
@@ -21,7 +21,7 @@ _VARIABLE: Final = re.compile(r"\$\$|\$\{(?P<name>[^}:]*)(?P<rest>:-(?P<default>
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def filled(text: str, at: Spot, environ: Environ) -> str:
+def interpolated(text: str, at: Position, environ: Environ) -> str:
     """The text with `${NAME}` and `${NAME:-default}` replaced; `$$` is a dollar."""
 
     def value(found: re.Match[str]) -> str:
@@ -39,7 +39,7 @@ def filled(text: str, at: Spot, environ: Environ) -> str:
     return _VARIABLE.sub(value, text)
 
 
-def absolute(text: str, at: Spot, environ: Environ) -> Path:
+def absolute(text: str, at: Position, environ: Environ) -> Path:
     """The path; a relative one begins in the folder of what named it, `~` in the user's home."""
     if text == "~" or text.startswith("~/"):
         home = environ.get("HOME")
@@ -49,7 +49,7 @@ def absolute(text: str, at: Spot, environ: Environ) -> Path:
     return Path(os.path.normpath(at.source.folder / text))
 
 
-class Kind(Protocol):
+class ValueKind(Protocol):
     """What a value may be. `at` is where errors point, `environ` what `${NAME}` is found in."""
 
     @property
@@ -57,7 +57,7 @@ class Kind(Protocol):
         """What is allowed, in words for a person."""
         ...
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> object:
+    def read(self, node: Node, at: Position, environ: Environ) -> object:
         """The value; raises ConfigError."""
         ...
 
@@ -66,7 +66,7 @@ class Kind(Protocol):
         ...
 
 
-def refuse_kind(kind: Kind, node: Node, at: Spot) -> NoReturn:
+def refuse_kind(kind: ValueKind, node: Node, at: Position) -> NoReturn:
     """Raise the error about a value of the wrong kind."""
     if _value(node) is None and isinstance(node, Scalar):
         at.refuse(f"is empty; give {kind.words}, or take the line out")
@@ -90,7 +90,7 @@ class Text(Struct, frozen=True):
 
     words: str = "text"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+    def read(self, node: Node, at: Position, environ: Environ) -> str:
         """The text."""
         value = _value(node)
         return value if isinstance(value, str) else refuse_kind(self, node, at)
@@ -106,7 +106,7 @@ class Checked(Struct, frozen=True):
     words: str
     is_right: Callable[[str], bool]
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+    def read(self, node: Node, at: Position, environ: Environ) -> str:
         """The text."""
         text = Text(self.words).read(node, at, environ)
         return text if self.is_right(text) else refuse_kind(self, node, at)
@@ -121,25 +121,25 @@ class Filled(Struct, frozen=True):
 
     words: str = "text"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+    def read(self, node: Node, at: Position, environ: Environ) -> str:
         """The text with its variables. It may be a secret, so no error shows it."""
         if not isinstance(node, Scalar) or node.value() is None:
             at.refuse(f"must be {self.words}")
-        return filled(node.text, at, environ)
+        return interpolated(node.text, at, environ)
 
     def schema(self) -> JsonObject:
         """A string, or what may stand without quotes."""
         return {"type": ["string", "number", "boolean"]}
 
 
-class File(Struct, frozen=True):
+class FilePath(Struct, frozen=True):
     """A path; the empty text is none."""
 
     words: str = "a path"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> Path | None:
+    def read(self, node: Node, at: Position, environ: Environ) -> Path | None:
         """The absolute path."""
-        text = filled(Text(self.words).read(node, at, environ), at, environ)
+        text = interpolated(Text(self.words).read(node, at, environ), at, environ)
         return absolute(text, at, environ) if text else None
 
     def schema(self) -> JsonObject:
@@ -152,9 +152,9 @@ class Program(Struct, frozen=True):
 
     words: str = "the name or path of a program"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+    def read(self, node: Node, at: Position, environ: Environ) -> str:
         """The name, or the absolute path."""
-        text = filled(Text(self.words).read(node, at, environ), at, environ)
+        text = interpolated(Text(self.words).read(node, at, environ), at, environ)
         return str(absolute(text, at, environ)) if "/" in text else text
 
     def schema(self) -> JsonObject:
@@ -167,7 +167,7 @@ class Flag(Struct, frozen=True):
 
     words: str = "true or false"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> bool:
+    def read(self, node: Node, at: Position, environ: Environ) -> bool:
         """The truth."""
         value = _value(node)
         return value if isinstance(value, bool) else refuse_kind(self, node, at)
@@ -189,7 +189,7 @@ class Number(Struct, frozen=True, kw_only=True):
         """Its range."""
         return f"a number{self.unit and ' of '}{self.unit}, {_range(self.least, self.most)}"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> float:
+    def read(self, node: Node, at: Position, environ: Environ) -> float:
         """The number."""
         value = _value(node)
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -213,7 +213,7 @@ class Whole(Struct, frozen=True, kw_only=True):
         """Its range."""
         return f"a whole number, {_range(self.least, self.most)}"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> int:
+    def read(self, node: Node, at: Position, environ: Environ) -> int:
         """The number."""
         value = _value(node)
         if isinstance(value, bool) or not isinstance(value, int):
@@ -235,7 +235,7 @@ class OneOf(Struct, frozen=True):
         """The words."""
         return f"one of {', '.join(self.allowed)}"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> str:
+    def read(self, node: Node, at: Position, environ: Environ) -> str:
         """The word, spelt exactly so."""
         value = _value(node)
         if value not in self.allowed and isinstance(value, str):
@@ -269,7 +269,7 @@ class Texts(Struct, frozen=True):
         """A list."""
         return "a list of texts"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> tuple[str, ...]:
+    def read(self, node: Node, at: Position, environ: Environ) -> tuple[str, ...]:
         """The texts."""
         if not isinstance(node, Items):
             refuse_kind(self, node, at)
@@ -285,9 +285,9 @@ class Pairs(Struct, frozen=True):
 
     words: str = "a section of names and texts"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> dict[str, str]:
+    def read(self, node: Node, at: Position, environ: Environ) -> dict[str, str]:
         """The pairs, their variables filled in."""
-        if not isinstance(node, Block):
+        if not isinstance(node, MappingNode):
             at.refuse(f"must be {self.words}")
         return {
             name: Filled().read(each, at.below(name, each), environ)
@@ -304,11 +304,11 @@ class Free(Struct, frozen=True):
 
     words: str = "a section"
 
-    def read(self, node: Node, at: Spot, environ: Environ) -> JsonObject | None:
+    def read(self, node: Node, at: Position, environ: Environ) -> JsonObject | None:
         """It as JSON."""
         if isinstance(node, Scalar) and node.value() is None:
             return None
-        if not isinstance(node, Block):
+        if not isinstance(node, MappingNode):
             refuse_kind(self, node, at)
         return {name: _json(each, at) for name, each in node.nodes.items()}
 
@@ -317,9 +317,9 @@ class Free(Struct, frozen=True):
         return {"type": ["object", "null"]}
 
 
-def _json(node: Node, at: Spot) -> object:
+def _json(node: Node, at: Position) -> object:
     match node:
-        case Block():
+        case MappingNode():
             return {name: _json(each, at) for name, each in node.nodes.items()}
         case Items():
             return [_json(each, at) for each in node.nodes]

@@ -12,7 +12,7 @@ from msgspec import Struct
 from avatar_actors.config.assembling import avatar_options, check_plan, runtime_options
 from avatar_actors.config.keys import Effect, effects_of
 from avatar_actors.config.kinds import Environ, nearest
-from avatar_actors.config.nodes import Block, Spot
+from avatar_actors.config.nodes import MappingNode, Position
 from avatar_actors.config.provider_sections import OWN
 from avatar_actors.config.schema import HOST_SECTIONS, ROOT
 from avatar_actors.config.search import refuse_powers
@@ -32,7 +32,9 @@ class _Own(Struct, frozen=True):
     passes: tuple[str, ...] = ()
 
 
-def own_agent(name: str, effects: list[Effect], at: Spot, known: list[str]) -> Provider | None:
+def custom_provider(
+    name: str, effects: list[Effect], at: Position, known: list[str]
+) -> Provider | None:
     """The provider that the entry describes; None if another package has one of this name."""
     if name in BUILT_IN:
         at.refuse(f"{name} is known already and has a section of its own: {name}")
@@ -66,11 +68,11 @@ class Loaded(Struct, frozen=True):
 
 
 class _Part(Struct, frozen=True):
-    at: Spot
+    at: Position
     effects: list[Effect]
 
 
-def translated(root: Block, environ: Environ, found: Block | None = None) -> Loaded:
+def translated(root: MappingNode, environ: Environ, found: MappingNode | None = None) -> Loaded:
     """All of it, checked; raises ConfigError.
 
     `found` is a file that merely lay there: what `root` says counts before all of it.
@@ -81,7 +83,7 @@ def translated(root: Block, environ: Environ, found: Block | None = None) -> Loa
     known = provider_names()
     own: dict[str, Provider] = {}
     for name, entry in entries.items():
-        if agent := own_agent(name, entry.effects, entry.at, known):
+        if agent := custom_provider(name, entry.effects, entry.at, known):
             own[name] = agent
     given = {**{name: part for name, part in parts.items() if name in known}, **entries}
     shared, less_shared = (_shared(each) for each in (parts, lesser))
@@ -103,7 +105,7 @@ def translated(root: Block, environ: Environ, found: Block | None = None) -> Loa
     return Loaded(chosen, "provider" in parts, own, sections, runtime_options(host))
 
 
-def _parts(root: Block, environ: Environ) -> tuple[dict[str, _Part], dict[str, _Part]]:
+def _parts(root: MappingNode, environ: Environ) -> tuple[dict[str, _Part], dict[str, _Part]]:
     """The sections by name, and the entries of `providers:`."""
     parts: dict[str, _Part] = {}
     entries: dict[str, _Part] = {}
@@ -141,7 +143,7 @@ def _chosen(parts: dict[str, _Part], names: list[str]) -> str:
     return "embedded"
 
 
-def _check(provider: str | Provider, options: AvatarOptions, at: Spot) -> None:
+def _check(provider: str | Provider, options: AvatarOptions, at: Position) -> None:
     try:
         kind = provider_named(provider) if isinstance(provider, str) else provider
         check_plan(kind, options)

@@ -41,20 +41,20 @@ class Source(Struct, frozen=True):
     trust: Trust = Trust.NAMED
 
 
-class Spot(Struct, frozen=True):
+class Position(Struct, frozen=True):
     """Where something stands. The line is 0 in a variable."""
 
     source: Source
     line: int = 0
     key: str = ""
 
-    def below(self, key: str, node: Node) -> Spot:
+    def below(self, key: str, node: Node) -> Position:
         """Where a part stands that is found under this key."""
-        return Spot(node.spot.source, node.spot.line, f"{self.key}.{key}" if self.key else key)
+        return Position(node.spot.source, node.spot.line, f"{self.key}.{key}" if self.key else key)
 
-    def item(self, node: Node) -> Spot:
+    def item(self, node: Node) -> Position:
         """Where an item of the list stands that is here."""
-        return Spot(node.spot.source, node.spot.line, self.key)
+        return Position(node.spot.source, node.spot.line, self.key)
 
     def refuse(self, problem: str) -> NoReturn:
         """Raise the one error that the user sees."""
@@ -64,7 +64,7 @@ class Spot(Struct, frozen=True):
 class Scalar(Struct, frozen=True):
     """A single value as it is written."""
 
-    spot: Spot
+    spot: Position
     text: str
     is_quoted: bool = False
     size: int = 1
@@ -83,20 +83,20 @@ class Scalar(Struct, frozen=True):
 class Items(Struct, frozen=True):
     """A list."""
 
-    spot: Spot
+    spot: Position
     nodes: tuple[Node, ...]
     size: int = 1
 
 
-class Block(Struct, frozen=True):
+class MappingNode(Struct, frozen=True):
     """Keys and their values; a value's spot is that of its key, since people look there."""
 
-    spot: Spot
+    spot: Position
     nodes: dict[str, Node]
     size: int = 1
 
 
-Node: TypeAlias = Scalar | Items | Block
+Node: TypeAlias = Scalar | Items | MappingNode
 
 
 def shown(node: Node) -> str:
@@ -109,5 +109,5 @@ def shown(node: Node) -> str:
             return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         case Items():
             return "a list"
-        case Block():
+        case MappingNode():
             return "a section"

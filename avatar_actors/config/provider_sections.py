@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from avatar_actors.config.avatar_sections import AGENT, COMMAND, COST, COST_CONTROL, DOLLARS, MONEY
-from avatar_actors.config.keys import AnyKind, Gone, Key, Meaning, Meanings, Named, Section, Switch
+from avatar_actors.config.keys import (
+    AnyKind,
+    Key,
+    Meaning,
+    Meanings,
+    Named,
+    RemovedKey,
+    Section,
+    Switch,
+)
 from avatar_actors.config.kinds import (
     Filled,
     Flag,
@@ -82,7 +91,7 @@ _GEMINI_MODES: Final = Meanings({
 })  # fmt: skip
 _GEMINI_LOGINS: Final = OneOf(("oauth-personal", "gemini-api-key", "vertex-ai"))
 _OVER_ACP: Final = Switch({"options.headless": "false"}, {"options.headless": "true"})
-_PREVIEW: Final = Gone("gemini 0.61 has no such setting, and its preview models need none")
+_PREVIEW: Final = RemovedKey("gemini 0.61 has no such setting, and its preview models need none")
 _GENERATION: Final = Section((
     _option("temperature", Number(most=2), "1.0 is what Gemini 3 wants."),
     _option("top_p", Number(most=1), "Nucleus sampling."),

@@ -7,7 +7,7 @@ from typing import Final
 from avatar_actors.config import provider_sections
 from avatar_actors.config.avatar_sections import DOLLARS, RATE_LIMIT, SHARE, SHARED
 from avatar_actors.config.keys import Key, Meaning, Meanings, Section
-from avatar_actors.config.kinds import Checked, File, Flag, OneOf, Text, Whole
+from avatar_actors.config.kinds import Checked, FilePath, Flag, OneOf, Text, Whole
 from avatar_actors.model.settings import MetricsKind, wrong_with_format
 from avatar_actors.model.values import JsonObject
 
@@ -20,7 +20,7 @@ _FORMAT: Final = Checked(
 _PATH: Final = Checked("a path that begins with a slash", lambda text: text.startswith("/"))
 _LOGGING: Final = Section((
     Key("level", OneOf(LEVELS), "log.level", "From which level on: `INFO`."),
-    Key("file", File(), "log.file", "Empty: to stderr."),
+    Key("file", FilePath(), "log.file", "Empty: to stderr."),
     Key("format", _FORMAT, "log.format", "A line, in the words of Python's logging."),
     Key("max_bytes", Whole(), "log.max_bytes", "A longer file is turned over; 0: never."),
     Key("backup_count", Whole(), "log.backup_count", "How many old files are kept."),

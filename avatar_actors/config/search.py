@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from avatar_actors.config.keys import Effect
-from avatar_actors.config.nodes import Source, Spot, Trust
+from avatar_actors.config.nodes import Position, Source, Trust
 from avatar_actors.model.errors import ConfigError
 from avatar_actors.model.settings import PermissionMode, absolute_path
 
@@ -19,7 +19,7 @@ LARGEST: Final = 1024 * 1024
 LOCAL_FILE: Final = ".avatar.yaml"
 
 
-class Found(Struct, frozen=True):
+class FoundConfig(Struct, frozen=True):
     """A file, and who pointed at it: a person, or nobody."""
 
     path: Path
@@ -27,23 +27,23 @@ class Found(Struct, frozen=True):
     is_searched: bool
 
 
-def search(explicit: str | Path | None, environ: Mapping[str, str]) -> Found | None:
+def search(explicit: str | Path | None, environ: Mapping[str, str]) -> FoundConfig | None:
     """The first there is: the named one, $AVATAR_CONFIG's, the directory's, the user's."""
     if explicit is not None:
-        return Found(Path(explicit), Trust.NAMED, is_searched=False)
+        return FoundConfig(Path(explicit), Trust.NAMED, is_searched=False)
     if named := environ.get("AVATAR_CONFIG"):
-        return Found(Path(named), Trust.NAMED, is_searched=False)
+        return FoundConfig(Path(named), Trust.NAMED, is_searched=False)
     local = Path(LOCAL_FILE)
     if os.path.lexists(local):
-        return Found(local, Trust.FOUND, is_searched=True)
+        return FoundConfig(local, Trust.FOUND, is_searched=True)
     return users_own(environ)
 
 
-def users_own(environ: Mapping[str, str]) -> Found | None:
+def users_own(environ: Mapping[str, str]) -> FoundConfig | None:
     """The file in the user's own directory of configurations."""
     users = _user_file(environ)
     if users is not None and os.path.lexists(users):
-        return Found(users, Trust.NAMED, is_searched=True)
+        return FoundConfig(users, Trust.NAMED, is_searched=True)
     return None
 
 
@@ -55,7 +55,7 @@ def _user_file(environ: Mapping[str, str]) -> Path | None:
     return Path(home, ".config", "avatar", "config.yaml") if home else None
 
 
-def read_text(found: Found) -> tuple[str, Source]:
+def read_text(found: FoundConfig) -> tuple[str, Source]:
     """The file's text; raises ConfigError if it cannot or must not be read."""
     source = Source(str(found.path), absolute_path(found.path).parent, found.trust)
     try:
@@ -65,7 +65,7 @@ def read_text(found: Found) -> tuple[str, Source]:
     return _decoded(data, source), source
 
 
-def _read(found: Found, source: Source) -> bytes:
+def _read(found: FoundConfig, source: Source) -> bytes:
     if "\0" in source.name:
         raise ConfigError("is no name of a file", source.name.replace("\0", "\\0"))
     # Without waiting: a pipe nobody writes to would hold us up for ever.
@@ -100,12 +100,12 @@ def _refuse_strangers(source: Source, status: os.stat_result) -> None:
 def _decoded(data: bytes, source: Source) -> str:
     if len(data) > LARGEST:
         line = data.count(b"\n") + 1
-        Spot(source, line).refuse(f"the file is too long; {LARGEST} bytes are read at most")
+        Position(source, line).refuse(f"the file is too long; {LARGEST} bytes are read at most")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        Spot(source, line).refuse(f"this is no text in UTF-8: byte {data[error.start]:#04x}")
+        Position(source, line).refuse(f"this is no text in UTF-8: byte {data[error.start]:#04x}")
 
 
 # Everything else needs a file that was named: a new key is refused until it is judged and put here.

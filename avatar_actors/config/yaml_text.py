@@ -13,7 +13,7 @@ from typing import Final
 import yaml
 from msgspec import structs
 
-from avatar_actors.config.nodes import Block, Items, Node, Scalar, Source, Spot
+from avatar_actors.config.nodes import Items, MappingNode, Node, Position, Scalar, Source
 
 MOST_VALUES: Final = 10_000
 DEEPEST: Final = 24
@@ -30,12 +30,12 @@ def parse_yaml(text: str, source: Source) -> Node | None:
     """The one document of the text; None if there is nothing but comments."""
     if found := _UNPRINTABLE.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        Spot(source, line).refuse(f"this is no text: it holds the character {found[0]!r}")
+        Position(source, line).refuse(f"this is no text: it holds the character {found[0]!r}")
     try:
         return _Composer(text, source).document()
     except yaml.MarkedYAMLError as error:
         line = _line(error, text)
-        Spot(source, line).refuse(_problem(error, text, line))
+        Position(source, line).refuse(_problem(error, text, line))
 
 
 def _line(error: yaml.MarkedYAMLError, text: str) -> int:
@@ -72,8 +72,8 @@ class _Composer:
                 found = self._node(next(self._events), 0)
         return found
 
-    def _spot(self, event: yaml.Event) -> Spot:
-        return Spot(self._source, event.start_mark.line + 1 if event.start_mark else 1)
+    def _spot(self, event: yaml.Event) -> Position:
+        return Position(self._source, event.start_mark.line + 1 if event.start_mark else 1)
 
     def _node(self, event: yaml.Event, depth: int) -> Node:
         spot = self._spot(event)
@@ -88,7 +88,7 @@ class _Composer:
             self._anchors[event.anchor] = node
         return node
 
-    def _new_node(self, event: yaml.Event, spot: Spot, depth: int) -> Node:
+    def _new_node(self, event: yaml.Event, spot: Position, depth: int) -> Node:
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
             spot.refuse(f"tags are not read: take {event.tag!r} out")
         if isinstance(event, yaml.ScalarEvent):
@@ -98,7 +98,7 @@ class _Composer:
         is_block = isinstance(event, yaml.MappingStartEvent)
         return self._block(spot, depth) if is_block else self._items(spot, depth)
 
-    def _items(self, spot: Spot, depth: int) -> Items:
+    def _items(self, spot: Position, depth: int) -> Items:
         nodes: list[Node] = []
         size = 1
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
@@ -106,7 +106,7 @@ class _Composer:
             size = _sum(size, nodes[-1])
         return Items(spot, tuple(nodes), size)
 
-    def _block(self, spot: Spot, depth: int) -> Block:
+    def _block(self, spot: Position, depth: int) -> MappingNode:
         nodes: dict[str, Node] = {}
         size = 1
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
@@ -119,7 +119,7 @@ class _Composer:
             node = self._node(next(self._events), depth + 1)
             nodes[key.text] = structs.replace(node, spot=key.spot)
             size = _sum(size, nodes[key.text])
-        return Block(spot, nodes, size)
+        return MappingNode(spot, nodes, size)
 
 
 def _sum(size: int, node: Node) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
 from avatar_actors.hosting.executors import WORKERS, Dispatcher, report
-from avatar_actors.hosting.portal import Errand, ErrandCancelled
+from avatar_actors.hosting.portal import PortalCall, PortalCallCancelled
 from avatar_actors.model.events import BridgeResponse
 from avatar_actors.model.values import Outcome
 
@@ -16,7 +16,7 @@ Callback: TypeAlias = Callable[[BridgeResponse], object]
 class ChatHandle:
     """What `chat_async` returns. `await` it, or ask for its `result()` from a thread."""
 
-    def __init__(self, errand: Errand[BridgeResponse]) -> None:
+    def __init__(self, errand: PortalCall[BridgeResponse]) -> None:
         self._errand = errand
 
     def cancel(self) -> None:
@@ -54,21 +54,21 @@ class ChatHandle:
         return response_of(self._errand)
 
 
-def response_of(errand: Errand[BridgeResponse]) -> BridgeResponse:
+def response_of(errand: PortalCall[BridgeResponse]) -> BridgeResponse:
     """The answer; a cancelled prompt has one too, an error of the start is raised."""
-    if isinstance(errand.error, ErrandCancelled):
+    if isinstance(errand.error, PortalCallCancelled):
         return BridgeResponse(content="", outcome=Outcome.CANCELLED, error="cancelled")
     return errand.result()
 
 
-def _tell(callback: Callback, errand: Errand[BridgeResponse]) -> None:
+def _tell(callback: Callback, errand: PortalCall[BridgeResponse]) -> None:
     try:
         callback(_in_any_case(errand))
     except BaseException as error:  # noqa: BLE001 - the border to the host's code
         report(error, "a callback of chat_async failed")
 
 
-def _in_any_case(errand: Errand[BridgeResponse]) -> BridgeResponse:
+def _in_any_case(errand: PortalCall[BridgeResponse]) -> BridgeResponse:
     """For a callback, which has no other way to hear of an error."""
     try:
         return response_of(errand)

@@ -14,7 +14,7 @@ from avatar_actors.hosting.engine_avatar import Reception, Tenancy, all_of, text
 from avatar_actors.hosting.executors import Dispatcher, hear_all
 from avatar_actors.hosting.handlers import EventEmitter, running_loop
 from avatar_actors.hosting.options import AnswerDetails, EngineOptions, configured, order_of
-from avatar_actors.hosting.portal import Bell
+from avatar_actors.hosting.portal import ThreadEvent
 from avatar_actors.hosting.runtime_thread import RuntimeThread
 from avatar_actors.hosting.streams import HostStream
 from avatar_actors.model.errors import AvatarDown
@@ -124,7 +124,7 @@ class AvatarEngine(EventEmitter):
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    def close_for_good(self) -> Bell:
+    def close_for_good(self) -> ThreadEvent:
         """Begin to stop and take no more calls; the bell rings when nothing is left."""
         return self._tenancy.close_for_good()
 

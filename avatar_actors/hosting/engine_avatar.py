@@ -16,9 +16,9 @@ from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.handle import Avatar
 from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent, refuse_a_parents
 from avatar_actors.hosting.handlers import EventEmitter
-from avatar_actors.hosting.portal import Bell, Errand, Parked, rung
-from avatar_actors.hosting.runtime_thread import Inside, Landlord, RuntimeThread
-from avatar_actors.hosting.streams import Hatch, HostStream
+from avatar_actors.hosting.portal import Parked, PortalCall, ThreadEvent, rung
+from avatar_actors.hosting.runtime_thread import RuntimeContext, RuntimeSource, RuntimeThread
+from avatar_actors.hosting.streams import BatchSlot, HostStream
 from avatar_actors.model.errors import AvatarDown, AvatarError
 from avatar_actors.model.events import AvatarEvent, BridgeResponse, TextEvent
 from avatar_actors.model.settings import AvatarOptions, PromptOptions
@@ -36,14 +36,14 @@ class Wish(Struct, frozen=True):
     options: AvatarOptions
 
 
-class Room:
+class EngineAvatar:
     """Made by the host; all but `history` and `closed` belongs to the runtime's thread.
 
     It is used from one start to one stop: the engine's next start takes another room.
     """
 
-    def __init__(self, wish: Wish, emitter: EventEmitter, previous: Bell | None) -> None:
-        self.closed = Bell()
+    def __init__(self, wish: Wish, emitter: EventEmitter, previous: ThreadEvent | None) -> None:
+        self.closed = ThreadEvent()
         self.history: tuple[Message, ...] = ()
         self._wish, self._emitter, self._previous = wish, emitter, previous
         self._door = trio.Lock()
@@ -53,7 +53,7 @@ class Room:
         # What the avatar said has gone to the handlers, to the last.
         self._fed = trio.Event()
 
-    async def start(self, inside: Inside) -> Avatar:
+    async def start(self, inside: RuntimeContext) -> Avatar:
         """The avatar, started if there is none or if it gave up."""
         async with self._door:
             avatar = self._avatar
@@ -61,7 +61,7 @@ class Room:
                 avatar = self._avatar = await self._start(inside)
             return avatar
 
-    async def close(self, _: Inside) -> None:
+    async def close(self, _: RuntimeContext) -> None:
         """Stop the avatar, also one that is just starting; nobody gets in any more."""
         self._is_closed = True
         self._starting.cancel()
@@ -78,15 +78,17 @@ class Room:
         """Whether nothing has come of it: no avatar was started here."""
         return self._avatar is None
 
-    async def use(self, work: Callable[[Avatar], Awaitable[T]], inside: Inside) -> T:
+    async def use(self, work: Callable[[Avatar], Awaitable[T]], inside: RuntimeContext) -> T:
         """Do something with the avatar, which is started for it if there is none."""
         return await work(await self._present(inside))
 
-    async def look(self, work: Callable[[Avatar], Awaitable[T]], _: Inside) -> T | None:
+    async def look(self, work: Callable[[Avatar], Awaitable[T]], _: RuntimeContext) -> T | None:
         """The same, but nothing is started for it."""
         return await work(self._avatar) if self._avatar is not None else None
 
-    async def chat(self, prompt: str, options: PromptOptions, inside: Inside) -> BridgeResponse:
+    async def chat(
+        self, prompt: str, options: PromptOptions, inside: RuntimeContext
+    ) -> BridgeResponse:
         """The whole answer."""
         avatar = await self._present(inside)
         response = await avatar.chat(prompt, **options)
@@ -98,8 +100,8 @@ class Room:
         prompt: str,
         options: PromptOptions,
         pick: Callable[[list[AvatarEvent]], list[T]],
-        inside: Inside,
-        hatch: Hatch[T],
+        inside: RuntimeContext,
+        hatch: BatchSlot[T],
     ) -> BridgeResponse:
         """The answer as it comes: what `pick` takes of its events."""
         avatar = await self._present(inside)
@@ -111,7 +113,10 @@ class Room:
         return turn.response()
 
     async def listen(
-        self, kinds: tuple[type[AvatarEvent], ...], inside: Inside, hatch: Hatch[AvatarEvent]
+        self,
+        kinds: tuple[type[AvatarEvent], ...],
+        inside: RuntimeContext,
+        hatch: BatchSlot[AvatarEvent],
     ) -> None:
         """What happens from now on, to the avatar's end."""
         avatar = await self._present(inside)
@@ -119,14 +124,14 @@ class Room:
             while events := await stream.take():
                 await hatch.put(events)
 
-    async def _present(self, inside: Inside) -> Avatar:
+    async def _present(self, inside: RuntimeContext) -> Avatar:
         return self._avatar or await self.start(inside)
 
     async def _remember(self, avatar: Avatar) -> None:
         with suppress(AvatarDown):  # it gave up with this turn, which has its outcome all the same
             self.history = await avatar.history()
 
-    async def _start(self, inside: Inside) -> Avatar:
+    async def _start(self, inside: RuntimeContext) -> Avatar:
         if self._previous is not None:
             await self._previous.hear()
         wish, stream = self._wish, EventStream()
@@ -161,7 +166,7 @@ def all_of(events: list[AvatarEvent]) -> list[AvatarEvent]:
 
 
 class _Stay:
-    def __init__(self, room: Room, thread: RuntimeThread) -> None:
+    def __init__(self, room: EngineAvatar, thread: RuntimeThread) -> None:
         self.room, self.thread = room, thread
         self.calls: set[int] = set()
 
@@ -169,11 +174,11 @@ class _Stay:
 class Tenancy:
     """Any thread may call. A stay in which no avatar could be started ends by itself."""
 
-    def __init__(self, landlord: Landlord, emitter: EventEmitter) -> None:
+    def __init__(self, landlord: RuntimeSource, emitter: EventEmitter) -> None:
         self._landlord, self._emitter = landlord, emitter
         self._lock = threading.Lock()
         self._stay: _Stay | None = None
-        self._previous: Bell | None = None
+        self._previous: ThreadEvent | None = None
         self._left: RuntimeThread | None = None
         self._is_over = False
         # Set by the first call: an engine that was only made before a fork can be used after it.
@@ -181,7 +186,7 @@ class Tenancy:
         self._numbers = itertools.count(1)
 
     @property
-    def room(self) -> Room | None:
+    def room(self) -> EngineAvatar | None:
         """The present room."""
         stay = self._stay
         return stay.room if stay is not None else None
@@ -191,7 +196,9 @@ class Tenancy:
         room = self.room
         return room.history if room is not None else ()
 
-    def send(self, wish: Wish, work: Callable[[Room, Inside], Awaitable[T]]) -> Errand[T]:
+    def send(
+        self, wish: Wish, work: Callable[[EngineAvatar, RuntimeContext], Awaitable[T]]
+    ) -> PortalCall[T]:
         """Have this done in the room, which is taken if there is none."""
         self._claim()
         if self._is_leaving:
@@ -200,7 +207,7 @@ class Tenancy:
             raise AvatarDown("the program is being stopped; the engine takes no more calls")
         stay, end = self._enter(wish)
 
-        async def call(inside: Inside) -> T:
+        async def call(inside: RuntimeContext) -> T:
             # Ended here and not when the caller knows: by then nothing more may happen.
             try:
                 return await work(stay.room, inside)
@@ -211,7 +218,7 @@ class Tenancy:
         errand.done.when_rung(end)  # one that could not be run
         return errand
 
-    async def wait(self, errand: Errand[T]) -> T:
+    async def wait(self, errand: PortalCall[T]) -> T:
         """Its result; after a failure nothing is left of a stay that came to nothing."""
         try:
             result = await errand.wait()
@@ -224,7 +231,7 @@ class Tenancy:
             await Parked[None]().wait()
         return result
 
-    def wait_sync(self, errand: Errand[T]) -> T:
+    def wait_sync(self, errand: PortalCall[T]) -> T:
         """The same, holding this thread."""
         try:
             result = errand.wait_sync()
@@ -237,13 +244,13 @@ class Tenancy:
             Parked[None]().wait_sync()
         return result
 
-    def look(self, work: Callable[[Avatar], Awaitable[T]]) -> Errand[T | None]:
+    def look(self, work: Callable[[Avatar], Awaitable[T]]) -> PortalCall[T | None]:
         """Do this with the avatar if there is one; no room is taken for it."""
         self._claim()
         stay = self._stay
         if stay is not None:
             return stay.thread.send(partial(stay.room.look, work))
-        errand: Errand[T | None] = Errand(_nothing)
+        errand: PortalCall[T | None] = PortalCall(_nothing)
         errand.succeed(None)
         return errand
 
@@ -254,7 +261,7 @@ class Tenancy:
             self.look(Avatar.clear_history).wait_sync()
             room.history = ()
 
-    def leave(self) -> Errand[None] | None:
+    def leave(self) -> PortalCall[None] | None:
         """End the stay, with its avatar. None if there is no stay, or if it is a parent's."""
         if self.is_of_a_parent:
             return None
@@ -267,17 +274,17 @@ class Tenancy:
         errand.done.when_rung(partial(self._vacate, stay))
         return errand
 
-    def close_for_good(self) -> Bell:
+    def close_for_good(self) -> ThreadEvent:
         """End the stay; there will be no other. Rings when nothing is left."""
         self._is_over = True
-        left, errand = Bell(), self.leave()
+        left, errand = ThreadEvent(), self.leave()
         if errand is None:
             self.gone().when_rung(left.ring)
         else:
             errand.done.when_rung(lambda: self.gone().when_rung(left.ring))
         return left
 
-    def gone(self) -> Bell:
+    def gone(self) -> ThreadEvent:
         """Rings when nothing is left of the stays that have ended."""
         if self.is_of_a_parent:
             return rung()
@@ -305,7 +312,7 @@ class Tenancy:
         """A stay for one more call, and what is to be called at its end."""
         with self._lock:
             if self._stay is None:
-                room = Room(wish, self._emitter, self._previous)
+                room = EngineAvatar(wish, self._emitter, self._previous)
                 self._stay = _Stay(room, self._landlord.borrow())
             stay, number = self._stay, next(self._numbers)
             stay.calls.add(number)
@@ -341,15 +348,15 @@ class Reception:
         self.wish = wish
         self._tenancy = tenancy
 
-    def start(self) -> Errand[Avatar]:
+    def start(self) -> PortalCall[Avatar]:
         """Start the avatar."""
-        return self._send(Room.start)
+        return self._send(EngineAvatar.start)
 
-    def chat(self, message: str, options: PromptOptions) -> Errand[BridgeResponse]:
+    def chat(self, message: str, options: PromptOptions) -> PortalCall[BridgeResponse]:
         """One prompt, to its answer."""
         return self._send(lambda room, inside: room.chat(message, options, inside))
 
-    def use(self, work: Callable[[Avatar], Awaitable[T]]) -> Errand[T]:
+    def use(self, work: Callable[[Avatar], Awaitable[T]]) -> PortalCall[T]:
         """Do this with the avatar, which is started if there is none."""
         return self._send(lambda room, inside: room.use(work, inside))
 
@@ -368,11 +375,13 @@ class Reception:
         """What happens to the avatar."""
         return self._stream(lambda room, inside, hatch: room.listen(kinds, inside, hatch))
 
-    def _send(self, work: Callable[[Room, Inside], Awaitable[T]]) -> Errand[T]:
+    def _send(self, work: Callable[[EngineAvatar, RuntimeContext], Awaitable[T]]) -> PortalCall[T]:
         return self._tenancy.send(self.wish, work)
 
-    def _stream(self, source: Callable[[Room, Inside, Hatch[T]], Awaitable[R]]) -> HostStream[T, R]:
-        def open_source(hatch: Hatch[T]) -> Errand[R]:
+    def _stream(
+        self, source: Callable[[EngineAvatar, RuntimeContext, BatchSlot[T]], Awaitable[R]]
+    ) -> HostStream[T, R]:
+        def open_source(hatch: BatchSlot[T]) -> PortalCall[R]:
             return self._send(lambda room, inside: source(room, inside, hatch))
 
         return HostStream(open_source, self._tenancy.gone)

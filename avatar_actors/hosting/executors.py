@@ -17,7 +17,7 @@ import trio
 
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.hosting.forking import after_fork
-from avatar_actors.hosting.portal import Bell
+from avatar_actors.hosting.portal import ThreadEvent
 from avatar_actors.model.events import AvatarEvent
 from supervisors import Address, ChildSpec, Inbox, SafeLogger, open_supervisor
 
@@ -70,11 +70,11 @@ WORKERS = Workers()
 after_fork(WORKERS.forget)
 
 
-async def hear_all(bells: Sequence[Bell], timeout: float) -> bool:  # noqa: ASYNC109 - any loop
+async def hear_all(bells: Sequence[ThreadEvent], timeout: float) -> bool:  # noqa: ASYNC109 - any loop
     """Wait for all of them, in a task of asyncio or trio; False if one did not ring in time."""
     if all(bell.is_rung for bell in bells):
         return True
-    end, heard = time.monotonic() + timeout, Bell()
+    end, heard = time.monotonic() + timeout, ThreadEvent()
 
     def wait() -> None:
         for bell in bells:
@@ -127,13 +127,15 @@ _BATCH = 256
 _SLICE = 0.01
 
 # The delivery that the present code was called by, so that it does not wait for itself.
-CURRENT: contextvars.ContextVar[Delivery | None] = contextvars.ContextVar("delivery", default=None)
+CURRENT: contextvars.ContextVar[HandlerQueue | None] = contextvars.ContextVar(
+    "delivery", default=None
+)
 
 
-class Place(Protocol):
+class HandlerExecutor(Protocol):
     """Where a handler is called."""
 
-    def run(self, delivery: Delivery) -> None:
+    def run(self, delivery: HandlerQueue) -> None:
         """Have the delivery's events handed out there, soon."""
         ...
 
@@ -142,14 +144,14 @@ class Place(Protocol):
         ...
 
 
-class Delivery:
+class HandlerQueue:
     """One registered handler and the events that wait for it; bounded like any subscriber's."""
 
     def __init__(
         self,
         kind: type[AvatarEvent],
         handler: Callable[[Any], object],
-        place: Place,
+        place: HandlerExecutor,
     ) -> None:
         self.kind = kind
         self.handler = handler
@@ -160,7 +162,7 @@ class Delivery:
         # Taken from `_waiting`, and not handed out yet.
         self._taken: deque[AvatarEvent] = deque()
         self._is_busy = False
-        self._rest: list[Bell] = []
+        self._rest: list[ThreadEvent] = []
 
     def push(self, events: Sequence[AvatarEvent]) -> None:
         """Events of an avatar; what is too much is merged, see EventStream."""
@@ -189,9 +191,9 @@ class Delivery:
         """Whether the handler cannot be called while the present thread waits."""
         return self._place.is_held_up()
 
-    def rest(self) -> Bell:
+    def rest(self) -> ThreadEvent:
         """Rings when the handler has had all that is there now."""
-        bell = Bell()
+        bell = ThreadEvent()
         with self._lock:
             is_busy = self._is_busy and CURRENT.get() is not self
             if is_busy:
@@ -273,7 +275,7 @@ class Delivery:
 class InThreads:
     """Off every loop: in a thread that this handler has to itself while it works."""
 
-    def run(self, delivery: Delivery) -> None:
+    def run(self, delivery: HandlerQueue) -> None:
         """In a worker thread."""
         WORKERS.submit(delivery.hand_out)
 
@@ -289,7 +291,7 @@ class ByDispatcher:
         self._dispatch = dispatch
         self._thread: int | None = None
 
-    def run(self, delivery: Delivery) -> None:
+    def run(self, delivery: HandlerQueue) -> None:
         """By the dispatcher."""
         try:
             is_refused = self._dispatch(lambda: self._slice(delivery)) is False
@@ -304,7 +306,7 @@ class ByDispatcher:
         """In that thread itself."""
         return threading.get_ident() == self._thread
 
-    def _slice(self, delivery: Delivery) -> None:
+    def _slice(self, delivery: HandlerQueue) -> None:
         self._thread = threading.get_ident()
         delivery.hand_out(time.monotonic() + _SLICE)
 
@@ -317,7 +319,7 @@ class OnLoop:
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread: int | None = None
 
-    def run(self, delivery: Delivery) -> None:
+    def run(self, delivery: HandlerQueue) -> None:
         """As a task there."""
         try:
             self._loop.call_soon_threadsafe(self._begin, delivery)
@@ -330,7 +332,7 @@ class OnLoop:
         """In the loop's thread itself."""
         return threading.get_ident() == self._thread
 
-    def _begin(self, delivery: Delivery) -> None:
+    def _begin(self, delivery: HandlerQueue) -> None:
         import asyncio  # noqa: PLC0415 - who is here has it already
 
         self._thread = threading.get_ident()
@@ -349,13 +351,13 @@ class HandlerLoop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self.down = Bell()
-        self._up = Bell()
+        self.down = ThreadEvent()
+        self._up = ThreadEvent()
         self._stopping = trio.Event()
         self._token: trio.lowlevel.TrioToken | None = None
-        self._loop: Address[Delivery] | None = None
+        self._loop: Address[HandlerQueue] | None = None
 
-    def run(self, delivery: Delivery) -> None:
+    def run(self, delivery: HandlerQueue) -> None:
         """As a task there; the first one starts the thread."""
         with self._lock:
             if self._thread is None:
@@ -392,7 +394,7 @@ class HandlerLoop:
             self._up.ring()
             await self._stopping.wait()
 
-    def _post(self, delivery: Delivery) -> None:
+    def _post(self, delivery: HandlerQueue) -> None:
         loop = self._loop
         if loop is None:
             delivery.close()
@@ -406,7 +408,7 @@ class HandlerLoop:
                 self._token.run_sync_soon(call)
 
 
-async def asyncio_loop(inbox: Inbox[Delivery]) -> None:
+async def asyncio_loop(inbox: Inbox[HandlerQueue]) -> None:
     """Hands out to coroutine handlers, each in a task of its own."""
     # Only who has such handlers pays for these.
     import asyncio  # noqa: PLC0415

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, TypeVar, overload
 
 from avatar_actors.hosting.executors import (
     ByDispatcher,
-    Delivery,
     Dispatcher,
+    HandlerExecutor,
     HandlerLoop,
+    HandlerQueue,
     InThreads,
     OnLoop,
-    Place,
     hear_all,
 )
-from avatar_actors.hosting.portal import Bell, rung
+from avatar_actors.hosting.portal import ThreadEvent, rung
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.events import AvatarEvent
 
@@ -41,7 +41,7 @@ class EventEmitter:
     def __init__(self, dispatcher: Dispatcher | None = None) -> None:
         self._dispatcher = dispatcher
         # Replaced, never changed: who reads it has a snapshot.
-        self._deliveries: tuple[Delivery, ...] = ()
+        self._deliveries: tuple[HandlerQueue, ...] = ()
         self._registering = threading.Lock()
         self._host_loop: asyncio.AbstractEventLoop | None = None
         self._handler_loop: HandlerLoop | None = None
@@ -113,7 +113,7 @@ class EventEmitter:
         if loop is not None:
             self._host_loop = loop
 
-    def end_handler_loop(self) -> Bell:
+    def end_handler_loop(self) -> ThreadEvent:
         """For the engine: end the loop that was made for coroutine handlers, if there is one.
 
         The bell rings at its end, also for who asks again; at once for who holds it up.
@@ -129,19 +129,21 @@ class EventEmitter:
     def _add(
         self, kind: type[E], handler: Callable[[E], R], dispatcher: Dispatcher | None
     ) -> Callable[[E], R]:
-        delivery = Delivery(kind, handler, self._place(handler, dispatcher))
+        delivery = HandlerQueue(kind, handler, self._place(handler, dispatcher))
         with self._registering:
             self._deliveries = (*self._deliveries, delivery)
         return handler
 
-    def _remove(self, is_meant: Callable[[Delivery], bool]) -> None:
+    def _remove(self, is_meant: Callable[[HandlerQueue], bool]) -> None:
         with self._registering:
             gone = [one for one in self._deliveries if is_meant(one)]
             self._deliveries = tuple(one for one in self._deliveries if not is_meant(one))
         for delivery in gone:
             delivery.close()
 
-    def _place(self, handler: Callable[..., object], dispatcher: Dispatcher | None) -> Place:
+    def _place(
+        self, handler: Callable[..., object], dispatcher: Dispatcher | None
+    ) -> HandlerExecutor:
         if is_coroutine_function(handler):
             if dispatcher is not None:
                 raise SettingsError("a dispatcher is for plain functions; this handler is async")
@@ -149,7 +151,7 @@ class EventEmitter:
         chosen = dispatcher or self._dispatcher
         return InThreads() if chosen is None else ByDispatcher(chosen)
 
-    def loop_for(self, loop: asyncio.AbstractEventLoop | None) -> Place:
+    def loop_for(self, loop: asyncio.AbstractEventLoop | None) -> HandlerExecutor:
         """For a coroutine handler: this loop, the host's, or one made for it."""
         loop = loop or self._host_loop
         if loop is not None and not loop.is_closed():
@@ -165,9 +167,9 @@ class _LoopToCome:
 
     def __init__(self, emitter: EventEmitter, loop: asyncio.AbstractEventLoop | None) -> None:
         self._emitter, self._loop = emitter, loop
-        self._place: Place | None = None
+        self._place: HandlerExecutor | None = None
 
-    def run(self, delivery: Delivery) -> None:
+    def run(self, delivery: HandlerQueue) -> None:
         """In the loop that is the host's by now."""
         if self._loop is None or self._place is None:
             self._place = self._emitter.loop_for(self._loop)

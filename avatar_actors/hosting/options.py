@@ -9,7 +9,13 @@ import msgspec
 
 from avatar_actors.hosting.engine_avatar import Wish
 from avatar_actors.hosting.executors import Dispatcher
-from avatar_actors.hosting.runtime_thread import SHARED, Given, Landlord, Private, RuntimeThread
+from avatar_actors.hosting.runtime_thread import (
+    SHARED,
+    GivenRuntime,
+    OwnRuntime,
+    RuntimeSource,
+    RuntimeThread,
+)
 from avatar_actors.model.settings import (
     AvatarOptions,
     ProviderType,
@@ -46,11 +52,11 @@ class AnswerDetails(TypedDict, total=False):
     updated_input: JsonObject | None
 
 
-class Order(msgspec.Struct, frozen=True):
+class EngineArguments(msgspec.Struct, frozen=True):
     """An engine's arguments, sorted and checked."""
 
     wish: Wish
-    landlord: Landlord
+    landlord: RuntimeSource
     dispatcher: Dispatcher | None
 
 
@@ -60,7 +66,7 @@ def order_of(
     working_dir: str | Path,
     timeout: float | None,
     options: EngineOptions,
-) -> Order:
+) -> EngineArguments:
     """What these arguments mean; a SettingsError comes now, not at the start."""
     rest = options.copy()
     name = rest.pop("name", "")
@@ -79,13 +85,13 @@ def order_of(
     settings_from(wanted)
     name_of_kind = provider.value if isinstance(provider, ProviderType) else provider
     kind = provider_named(name_of_kind) if isinstance(name_of_kind, str) else name_of_kind
-    return Order(Wish(kind, name, wanted), _landlord(runtime), dispatcher)
+    return EngineArguments(Wish(kind, name, wanted), _landlord(runtime), dispatcher)
 
 
-def _landlord(runtime: RuntimeThread | RuntimeOptions | None) -> Landlord:
+def _landlord(runtime: RuntimeThread | RuntimeOptions | None) -> RuntimeSource:
     if runtime is None:
         return SHARED
-    return Given(runtime) if isinstance(runtime, RuntimeThread) else Private(runtime)
+    return GivenRuntime(runtime) if isinstance(runtime, RuntimeThread) else OwnRuntime(runtime)
 
 
 class Configured(msgspec.Struct, frozen=True):

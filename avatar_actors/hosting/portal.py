@@ -20,7 +20,7 @@ LOOP_IS_GONE = (trio.RunFinishedError, OSError)
 _PATIENCE = 60.0
 
 
-class Bell:
+class ThreadEvent:
     """One event that crosses threads. Whoever comes late hears it too.
 
     One that a forked child has of its parent and that is not rung never will be: AvatarDown.
@@ -116,9 +116,9 @@ class Bell:
         await rung
 
 
-def rung() -> Bell:
+def rung() -> ThreadEvent:
     """A bell for what has happened already."""
-    bell = Bell()
+    bell = ThreadEvent()
     bell.ring()
     return bell
 
@@ -126,15 +126,15 @@ def rung() -> Bell:
 T = TypeVar("T")
 
 
-class ErrandCancelled(Exception):
+class PortalCallCancelled(Exception):
     """The work was cancelled by the handle that the host holds of it."""
 
 
-class Errand(Generic[T]):
+class PortalCall(Generic[T]):
     """Made by the host, run once in the runtime's thread, settled exactly once."""
 
     def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
-        self.done = Bell()
+        self.done = ThreadEvent()
         self.home: threading.Thread | None = None
         self._work = work
         self._scope = trio.CancelScope()
@@ -175,7 +175,7 @@ class Errand(Generic[T]):
                 token.run_sync_soon(self._scope.cancel)
 
     @property
-    def over(self) -> Bell:
+    def over(self) -> ThreadEvent:
         """Rings at its end; at once for a parent's, in the child of a fork."""
         return rung() if is_of_a_parent(self._made_after) else self.done
 
@@ -225,14 +225,14 @@ class Errand(Generic[T]):
         try:
             with self._scope:
                 self.succeed(await self._work())
-            error = ErrandCancelled("cancelled")
+            error = PortalCallCancelled("cancelled")
         except Exception as raised:  # noqa: BLE001 - it is the caller's, in another thread
             error = raised
         finally:
             self.fail(error)
 
 
-class Parked(Errand[T]):
+class Parked(PortalCall[T]):
     """A call that came too late, in a program that is about to end: it waits for that."""
 
     def __init__(self) -> None:
@@ -240,7 +240,7 @@ class Parked(Errand[T]):
 
     def cancel(self) -> None:
         """The caller leaves."""
-        self.fail(ErrandCancelled("cancelled"))
+        self.fail(PortalCallCancelled("cancelled"))
 
 
 async def _never() -> NoReturn:

@@ -13,7 +13,7 @@ import trio
 from msgspec import Struct
 
 from avatar_actors.hosting.forking import after_fork, forks_so_far, is_of_a_parent, refuse_a_parents
-from avatar_actors.hosting.portal import LOOP_IS_GONE, Bell, Errand
+from avatar_actors.hosting.portal import LOOP_IS_GONE, PortalCall, ThreadEvent
 from avatar_actors.model.errors import AvatarDown
 from avatar_actors.model.settings import RuntimeOptions
 from avatar_actors.runtime.runtime import Runtime, open_runtime
@@ -27,7 +27,7 @@ _LAST_ANSWERS = 2.0
 _AT_EXIT = 15.0
 
 
-class Inside(Struct, frozen=True):
+class RuntimeContext(Struct, frozen=True):
     """What an errand finds in the runtime's thread."""
 
     runtime: Runtime
@@ -43,23 +43,23 @@ class RuntimeThread:
     """
 
     def __init__(self, **options: Unpack[RuntimeOptions]) -> None:
-        self.down = Bell()
+        self.down = ThreadEvent()
         self._options = options
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._up = Bell()
+        self._up = ThreadEvent()
         self._token: trio.lowlevel.TrioToken | None = None
-        self._inside: Inside | None = None
+        self._inside: RuntimeContext | None = None
         self._stopping: trio.Event | None = None
         self._is_stopped = False
         self._made_after = forks_so_far()
         self._crash: BaseException | None = None
-        self._under_way: set[Errand[Any]] = set()
+        self._under_way: set[PortalCall[Any]] = set()
 
-    def send(self, work: Callable[[Inside], Awaitable[T]]) -> Errand[T]:
+    def send(self, work: Callable[[RuntimeContext], Awaitable[T]]) -> PortalCall[T]:
         """Have this done in the runtime's thread; any thread may call it."""
         refuse_a_parents(self._made_after)
-        errand = Errand(partial(self._work, work))
+        errand = PortalCall(partial(self._work, work))
         self._begin()
         errand.home = self._thread
         self._under_way.add(errand)
@@ -171,7 +171,7 @@ class RuntimeThread:
         async with trio.open_nursery() as feeds, open_runtime(**self._options) as runtime:
             with trio.CancelScope() as while_answering:
                 async with trio.open_nursery() as errands:
-                    self._inside = Inside(runtime, errands, feeds)
+                    self._inside = RuntimeContext(runtime, errands, feeds)
                     self._up.ring()
                     await self._stopping.wait()
                     self._inside = None
@@ -184,14 +184,14 @@ class RuntimeThread:
             with suppress(*LOOP_IS_GONE):
                 token.run_sync_soon(stopping.set)
 
-    def _post(self, errand: Errand[T]) -> None:
+    def _post(self, errand: PortalCall[T]) -> None:
         inside, token = self._inside, self._token
         if inside is None or token is None:
             errand.fail(self._crash or AvatarDown("the runtime has stopped"))
         else:
             errand.post(token, inside.errands)
 
-    async def _work(self, work: Callable[[Inside], Awaitable[T]]) -> T:
+    async def _work(self, work: Callable[[RuntimeContext], Awaitable[T]]) -> T:
         inside = self._inside
         if inside is None:
             raise AvatarDown("the runtime has stopped")
@@ -207,7 +207,7 @@ def _alone(error: BaseException) -> BaseException:
             return error
 
 
-async def _nothing(_: Inside) -> None:
+async def _nothing(_: RuntimeContext) -> None:
     pass
 
 
@@ -215,7 +215,7 @@ async def _tree(runtime: Runtime) -> TreeNode:
     return runtime.tree()
 
 
-class Landlord(Protocol):
+class RuntimeSource(Protocol):
     """Lends a thread for each stay of an engine."""
 
     def borrow(self) -> RuntimeThread:
@@ -227,7 +227,7 @@ class Landlord(Protocol):
         ...
 
 
-class Shared:
+class SharedRuntime:
     """One thread for all engines of the process that want no other, while there is one of them."""
 
     def __init__(self) -> None:
@@ -259,7 +259,7 @@ class Shared:
             return True
 
 
-class Given:
+class GivenRuntime:
     """A thread that the host made and stops itself."""
 
     def __init__(self, thread: RuntimeThread) -> None:
@@ -274,7 +274,7 @@ class Given:
         return thread.is_stopping
 
 
-class Private:
+class OwnRuntime:
     """A thread of the engine's own, because it wants a runtime with certain options."""
 
     def __init__(self, options: RuntimeOptions) -> None:
@@ -289,5 +289,5 @@ class Private:
         return not thread.is_stopping
 
 
-SHARED = Shared()
+SHARED = SharedRuntime()
 after_fork(SHARED.forget)

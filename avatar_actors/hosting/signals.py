@@ -15,7 +15,7 @@ from typing import Final, Protocol
 import trio
 
 from avatar_actors.hosting.forking import after_fork
-from avatar_actors.hosting.portal import Bell
+from avatar_actors.hosting.portal import ThreadEvent
 from avatar_actors.model.errors import SettingsError
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -28,7 +28,7 @@ _MOMENT: Final = 0.05
 class Stoppable(Protocol):
     """An engine, as far as a shutdown is concerned."""
 
-    def close_for_good(self) -> Bell:
+    def close_for_good(self) -> ThreadEvent:
         """Begin to stop and take no more calls; the bell rings when nothing is left."""
         ...
 

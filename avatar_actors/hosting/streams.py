@@ -11,18 +11,18 @@ from typing import Generic, TypeVar
 
 import trio
 
-from avatar_actors.hosting.portal import LOOP_IS_GONE, Bell, Errand, ErrandCancelled
+from avatar_actors.hosting.portal import LOOP_IS_GONE, PortalCall, PortalCallCancelled, ThreadEvent
 
 T = TypeVar("T")
 
 
-class Hatch(Generic[T]):
+class BatchSlot(Generic[T]):
     """The producer waits while the last batch is not taken: a slow host slows only its stream."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._batch: list[T] = []
-        self._filled = Bell()
+        self._filled = ThreadEvent()
         self._is_ended = False
         self._emptied: trio.Event | None = None
         self._token: trio.lowlevel.TrioToken | None = None
@@ -53,7 +53,7 @@ class Hatch(Generic[T]):
             batch, self._batch = self._batch, []
             emptied, self._emptied = self._emptied, None
             if not self._is_ended:
-                self._filled = Bell() if batch else self._filled
+                self._filled = ThreadEvent() if batch else self._filled
             is_ended = self._is_ended
         if emptied is not None and self._token is not None:
             with suppress(*LOOP_IS_GONE):
@@ -61,7 +61,7 @@ class Hatch(Generic[T]):
         return batch if batch or is_ended else None
 
     @property
-    def filled(self) -> Bell:
+    def filled(self) -> ThreadEvent:
         """Rings when there is something to take."""
         return self._filled
 
@@ -77,12 +77,12 @@ class HostStream(Generic[T, R]):
     """
 
     def __init__(
-        self, open_source: Callable[[Hatch[T]], Errand[R]], gone: Callable[[], Bell]
+        self, open_source: Callable[[BatchSlot[T]], PortalCall[R]], gone: Callable[[], ThreadEvent]
     ) -> None:
         self._gone = gone
-        self._hatch: Hatch[T] = Hatch()
+        self._hatch: BatchSlot[T] = BatchSlot()
         self._here: deque[T] = deque()
-        self._errand: Errand[R] = open_source(self._hatch)
+        self._errand: PortalCall[R] = open_source(self._hatch)
         self._errand.done.when_rung(self._hatch.end)
 
     @property
@@ -168,4 +168,4 @@ class HostStream(Generic[T, R]):
 
     def _error(self) -> BaseException | None:
         error = self._errand.error
-        return None if isinstance(error, ErrandCancelled) else error
+        return None if isinstance(error, PortalCallCancelled) else error

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from avatar_actors.avatar.control import follow_all
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.messages import Follow, HeraldMessage
+from avatar_actors.avatar.messages import EventRouterMessage, Follow
 from avatar_actors.model.events import AvatarEvent
 from avatar_actors.observe.log_lines import LOGGED, line_of
 from avatar_actors.session.messages import Nothing
 from supervisors import Address, Inbox, SafeLogger
 
 
-async def chronicler(inbox: Inbox[Nothing], herald: Address[HeraldMessage]) -> None:
+async def event_logger(inbox: Inbox[Nothing], herald: Address[EventRouterMessage]) -> None:
     """Reads the feed to its end; stopped, it still writes what has come."""
     stream = EventStream(kinds=LOGGED)
     try:

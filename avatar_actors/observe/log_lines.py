@@ -56,7 +56,7 @@ _LEVELS = {
 }
 
 
-class Line(Struct, frozen=True):
+class LogLine(Struct, frozen=True):
     """One line of the log."""
 
     logger: str
@@ -64,12 +64,12 @@ class Line(Struct, frozen=True):
     text: str
 
 
-def line_of(event: AvatarEvent) -> Line | None:
+def line_of(event: AvatarEvent) -> LogLine | None:
     """The line for an event; None for those that are not logged."""
     line = _line(event)
     if line is None or not event.avatar:
         return line
-    return Line(line.logger, line.level, f"{event.avatar} ({event.provider}): {line.text}")
+    return LogLine(line.logger, line.level, f"{event.avatar} ({event.provider}): {line.text}")
 
 
 def one_line(text: str) -> str:
@@ -79,83 +79,85 @@ def one_line(text: str) -> str:
 
 
 @singledispatch
-def _line(_: AvatarEvent) -> Line | None:
+def _line(_: AvatarEvent) -> LogLine | None:
     return None
 
 
 @_line.register
-def _started(event: TurnStartedEvent) -> Line:
-    return Line(TURNS, logging.INFO, f"turn {event.turn_id} started")
+def _started(event: TurnStartedEvent) -> LogLine:
+    return LogLine(TURNS, logging.INFO, f"turn {event.turn_id} started")
 
 
 @_line.register
-def _ended(event: TurnEndedEvent) -> Line:
+def _ended(event: TurnEndedEvent) -> LogLine:
     level = logging.INFO if event.outcome in _AS_WISHED else logging.WARNING
     words = f"turn {event.turn_id} {event.outcome.value} after {event.duration:.3g} s"
-    return Line(TURNS, level, words + _used(event.usage) + _because(event.reason))
+    return LogLine(TURNS, level, words + _used(event.usage) + _because(event.reason))
 
 
 @_line.register
-def _stalled(event: StallEvent) -> Line:
+def _stalled(event: StallEvent) -> LogLine:
     level = logging.WARNING if event.verdict is StallVerdict.WEDGED else logging.INFO
     words = f"nothing heard for {event.seconds:.3g} s, {event.verdict.value.replace('_', ' ')}"
-    return Line(TURNS, level, words + _because(event.evidence))
+    return LogLine(TURNS, level, words + _because(event.evidence))
 
 
 @_line.register
-def _moved(event: StateEvent) -> Line:
+def _moved(event: StateEvent) -> LogLine:
     level, words = _STATES[event.new_state]
     if event.old_state is BridgeState.BUSY and event.new_state is BridgeState.READY:
         level, words = logging.DEBUG, "its session is free again"
-    return Line(SESSIONS, level, words + _because(event.detail))
+    return LogLine(SESSIONS, level, words + _because(event.detail))
 
 
 @_line.register
-def _continued(event: ContinuityEvent) -> Line:
+def _continued(event: ContinuityEvent) -> LogLine:
     level = logging.WARNING if event.continuity is Continuity.FRESH else logging.INFO
     words = f"the agent's memory of the session: {event.continuity.value}"
-    return Line(SESSIONS, level, words + _because(event.why))
+    return LogLine(SESSIONS, level, words + _because(event.why))
 
 
 @_line.register
-def _reaped(event: OrphansReapedEvent) -> Line:
+def _reaped(event: OrphansReapedEvent) -> LogLine:
     words = f"{event.count} process(es) that the agent left behind are gone"
-    return Line(SESSIONS, logging.INFO, words)
+    return LogLine(SESSIONS, logging.INFO, words)
 
 
 @_line.register
-def _supervised(event: SupervisionEvent) -> Line:
+def _supervised(event: SupervisionEvent) -> LogLine:
     level, words = _NOTICES.get(event.notice, (logging.INFO, event.notice))
     part = event.path.rpartition("/")[2]
     words = f"{part} {words.format(delay=event.delay)}"
-    return Line(SUPERVISION, level, words + _because(event.detail))
+    return LogLine(SUPERVISION, level, words + _because(event.detail))
 
 
 @_line.register
-def _remarked(event: DiagnosticEvent) -> Line:
+def _remarked(event: DiagnosticEvent) -> LogLine:
     if event.source == "stderr":
-        return Line(AGENTS, logging.DEBUG, f"stderr: {one_line(event.message)}")
+        return LogLine(AGENTS, logging.DEBUG, f"stderr: {one_line(event.message)}")
     logger = BUDGET if event.source == "budget" else AGENTS
-    return Line(logger, _LEVELS[event.level], one_line(event.message))
+    return LogLine(logger, _LEVELS[event.level], one_line(event.message))
 
 
 @_line.register
-def _unrecognised(event: UnrecognisedEvent) -> Line:
+def _unrecognised(event: UnrecognisedEvent) -> LogLine:
     words = f"a message of {len(event.raw)} characters was not understood ({event.source})"
-    return Line(AGENTS, logging.DEBUG, words)
+    return LogLine(AGENTS, logging.DEBUG, words)
 
 
 @_line.register
-def _failed(event: ErrorEvent) -> Line | None:
+def _failed(event: ErrorEvent) -> LogLine | None:
     # What the avatar recovers from is told by its state.
     if event.recoverable:
         return None
-    return Line(SUPERVISION, logging.ERROR, one_line(event.error))
+    return LogLine(SUPERVISION, logging.ERROR, one_line(event.error))
 
 
 @_line.register
-def _lost(event: EventsLostEvent) -> Line:
-    return Line(SUPERVISION, logging.WARNING, f"{event.count} event(s) came too fast to be logged")
+def _lost(event: EventsLostEvent) -> LogLine:
+    return LogLine(
+        SUPERVISION, logging.WARNING, f"{event.count} event(s) came too fast to be logged"
+    )
 
 
 def _because(why: str) -> str:

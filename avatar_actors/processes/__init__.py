@@ -1,9 +1,9 @@
 """Agent processes from the host's side: the warden, leases, the sweep, and a private directory."""
 
 from avatar_actors.processes.lease import Lease, end_command, open_lease
-from avatar_actors.processes.line_socket import Berth
+from avatar_actors.processes.line_socket import KeeperEnd
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
-from avatar_actors.processes.private_root import open_scratch, remove_tree, sweep_scratch
+from avatar_actors.processes.private_root import open_private_root, remove_tree, sweep_private_roots
 from avatar_actors.processes.sweep import sweep_dead_hosts
 from avatar_actors.processes.tree_socket import (
     TreeSocket,
@@ -16,9 +16,9 @@ from avatar_actors.processes.types import (
     Ending,
     Launch,
     LeaseLost,
+    PrivateRootRefused,
     ProcessesError,
     Proof,
-    ScratchRefused,
     Vitals,
     WardenLost,
     WardenNotStarted,
@@ -27,16 +27,16 @@ from avatar_actors.processes.types import (
 from avatar_actors.processes.warden_process import WardenProcess
 
 __all__ = [
-    "Berth",
     "Ending",
+    "KeeperEnd",
     "Launch",
     "Lease",
     "LeaseLost",
     "PipeReader",
     "PipeWriter",
+    "PrivateRootRefused",
     "ProcessesError",
     "Proof",
-    "ScratchRefused",
     "TreeSocket",
     "Vitals",
     "WardenLost",
@@ -47,10 +47,10 @@ __all__ = [
     "is_our_user",
     "listening_for_watchers",
     "open_lease",
-    "open_scratch",
+    "open_private_root",
     "remove_tree",
     "sweep_dead_hosts",
-    "sweep_scratch",
+    "sweep_private_roots",
     "sweep_short_place",
     "tree_sockets",
 ]

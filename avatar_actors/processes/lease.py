@@ -11,7 +11,7 @@ from types import TracebackType
 import trio
 
 from avatar_actors.processes.keeper_report import KeeperReport
-from avatar_actors.processes.line_socket import Berth, LineSocket
+from avatar_actors.processes.line_socket import KeeperEnd, LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
 from avatar_actors.processes.pipes import PipeReader, PipeWriter
 from avatar_actors.processes.sweep import (
@@ -24,7 +24,7 @@ from avatar_actors.processes.sweep import (
 )
 from avatar_actors.processes.types import Ending, Launch, LeaseLost, Proof, Vitals
 from avatar_actors.programs.warden import LEASE_COOKIE
-from avatar_actors.programs.warden.order import Order, encode, pack_order
+from avatar_actors.programs.warden.order import StartOrder, encode, pack_order
 from avatar_actors.programs.warden.process_tree import (
     descendants,
     kill_below,
@@ -186,9 +186,9 @@ class Lease:
     ) -> None:
         await self.aclose()
 
-    def _order(self, launch: Launch) -> Order:
+    def _order(self, launch: Launch) -> StartOrder:
         env = {**launch.env, LEASE_COOKIE: self._cookie}
-        return Order(
+        return StartOrder(
             encode(launch.argv),
             os.fsencode(launch.cwd),
             dict(zip(encode(list(env)), encode(list(env.values())), strict=True)),
@@ -236,7 +236,7 @@ class Lease:
                 await trio.sleep(0.01)
 
 
-def open_lease() -> tuple[Lease, Berth]:
+def open_lease() -> tuple[Lease, KeeperEnd]:
     """Both halves of a new lease. OSError when there are no descriptors left.
 
     The owner has its half from the first moment, so none can be lost on its way to an owner that
@@ -255,10 +255,10 @@ def open_lease() -> tuple[Lease, Berth]:
     except BaseException:
         for fd in ours:
             fd.drop()
-        Berth(theirs).close()
+        KeeperEnd(theirs).close()
         raise
     control, stdin, stdout, stderr = ours
-    return Lease(control, stdin, stdout, stderr), Berth(theirs)
+    return Lease(control, stdin, stdout, stderr), KeeperEnd(theirs)
 
 
 # A shorter command may stand in others by chance.

@@ -16,7 +16,7 @@ import trio
 from avatar_actors.processes.owned_fd import OwnedFd
 
 
-class Berth:
+class KeeperEnd:
     """The keeper's ends, until they are sent: control socket, stdin, stdout, stderr.
 
     They are closed at the end of `with berth:`, or when it is forgotten: a keeper gets copies.
@@ -31,7 +31,7 @@ class Berth:
         for fd in fds:
             os.close(fd)
 
-    def __enter__(self) -> "Berth":
+    def __enter__(self) -> "KeeperEnd":
         return self
 
     def __exit__(
@@ -89,7 +89,7 @@ class LineSocket:
             except OSError as error:
                 raise trio.BrokenResourceError from error
 
-    async def send_fds(self, berth: Berth) -> None:
+    async def send_fds(self, berth: KeeperEnd) -> None:
         """Send one byte, and copies of the berth's descriptors with it, unless it is withdrawn."""
         await trio.lowlevel.checkpoint()
         self._fd.check()

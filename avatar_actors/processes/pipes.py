@@ -53,7 +53,7 @@ class PipeWriter(trio.abc.SendStream):
 
     def __init__(self, fd: OwnedFd) -> None:
         self._fd = fd
-        self._turn = _Turn()
+        self._turn = _OneAtATime()
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Write all of it; BrokenResourceError when nobody reads any more."""
@@ -85,7 +85,7 @@ class PipeWriter(trio.abc.SendStream):
             raise trio.BrokenResourceError from error
 
 
-class _Turn:
+class _OneAtATime:
     """Says BusyResourceError to the second of two tasks."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from avatar_actors.processes.owned_fd import OwnedFd
 from avatar_actors.processes.sweep import is_dead_process, process_identity
-from avatar_actors.processes.types import ScratchRefused
+from avatar_actors.processes.types import PrivateRootRefused
 
 # A directory has this sign before its name until its host has locked it.
 UNFINISHED = "."
@@ -23,11 +23,11 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 @contextlib.contextmanager
-def open_scratch(place: Path | None = None) -> Generator[Path]:
+def open_private_root(place: Path | None = None) -> Generator[Path]:
     """A new private directory `PLACE/avatar-actors-UID/PID.STARTTIME-RANDOM`, gone afterwards.
 
     `place` is XDG_RUNTIME_DIR or the system's directory for temporary files, unless given.
-    ScratchRefused when what stands there is ours and open to others, or no directory.
+    PrivateRootRefused when what stands there is ours and open to others, or no directory.
     """
     parent = _own_parent(place)
     name = f"{process_identity(os.getpid())}-{secrets.token_hex(8)}"
@@ -45,7 +45,7 @@ def open_scratch(place: Path | None = None) -> Generator[Path]:
         lock.drop()
 
 
-def sweep_scratch(place: Path | None = None) -> int:
+def sweep_private_roots(place: Path | None = None) -> int:
     """Remove the directories of hosts that no longer live, and say how many."""
     parents = scratch_parents(place)
     abandoned = [path for each in parents for path in each.iterdir() if _is_abandoned(path)]
@@ -90,15 +90,15 @@ def _directories(fd: int) -> list[str]:
 def scratch_parents(place: Path | None = None) -> list[Path]:
     """Where this user's private directories stand, if there are any.
 
-    One place, unless another user has taken its name: then one with a random end. ScratchRefused
+    One place, unless another user has taken its name: then one with a random end. PrivateRootRefused
     when the usual place is ours, but open to others or no directory.
     """
     usual = _usual_parent(place)
     status = _own_status(usual)
     if status is not None and not stat.S_ISDIR(status.st_mode):
-        raise ScratchRefused(f"{usual} is not a directory: remove it")
+        raise PrivateRootRefused(f"{usual} is not a directory: remove it")
     if status is not None and status.st_mode & OTHERS:
-        raise ScratchRefused(f"{usual} is open to others: chmod 700 it")
+        raise PrivateRootRefused(f"{usual} is open to others: chmod 700 it")
     beside = sorted(usual.parent.glob(f"{usual.name}-*"))
     return [usual] * (status is not None) + list(filter(_is_private, beside))
 

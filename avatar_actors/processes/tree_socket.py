@@ -14,9 +14,13 @@ from typing import NamedTuple
 
 import trio
 
-from avatar_actors.processes.private_root import open_scratch, scratch_parents, sweep_scratch
+from avatar_actors.processes.private_root import (
+    open_private_root,
+    scratch_parents,
+    sweep_private_roots,
+)
 from avatar_actors.processes.sweep import parse_identity
-from avatar_actors.processes.types import ScratchRefused
+from avatar_actors.processes.types import PrivateRootRefused
 
 SOCKET = "tree"
 # The shortest limit of a kernel, macOS's 104, without the zero at the end.
@@ -38,7 +42,7 @@ def listening_for_watchers(scratch: Path) -> Generator[socket.socket]:
     with contextlib.ExitStack() as stack:
         path = scratch / SOCKET
         if len(os.fsencode(path)) > LONGEST:
-            path = stack.enter_context(open_scratch(SHORT_PLACE)) / SOCKET
+            path = stack.enter_context(open_private_root(SHORT_PLACE)) / SOCKET
         listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         listener.bind(os.fspath(path))
         path.chmod(0o600)
@@ -54,8 +58,8 @@ def tree_sockets() -> list[TreeSocket]:
 
 def sweep_short_place() -> None:
     """Remove what dead programs left where long paths make way to."""
-    with contextlib.suppress(ScratchRefused, OSError):
-        sweep_scratch(SHORT_PLACE)
+    with contextlib.suppress(PrivateRootRefused, OSError):
+        sweep_private_roots(SHORT_PLACE)
 
 
 def is_our_user(peer: trio.socket.SocketType) -> bool:
@@ -81,8 +85,8 @@ def _places() -> Iterator[Path]:
 
 def _sockets_in(place: Path) -> Iterator[TreeSocket]:
     # What is not safely ours is nobody's whom we could watch.
-    with contextlib.suppress(ScratchRefused, OSError):
-        sweep_scratch(place)
+    with contextlib.suppress(PrivateRootRefused, OSError):
+        sweep_private_roots(place)
         for directory in chain.from_iterable(map(Path.iterdir, scratch_parents(place))):
             process = parse_identity(directory.name.partition("-")[0])
             path = directory / SOCKET

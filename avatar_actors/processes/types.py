@@ -88,5 +88,5 @@ class LeaseLost(ProcessesError):
     """Warden or keeper died before the agent was known to run. A fresh lease may work."""
 
 
-class ScratchRefused(ProcessesError):
+class PrivateRootRefused(ProcessesError):
     """The directory for private files belongs to somebody else, or is open to others."""

@@ -14,7 +14,7 @@ import trio
 
 import avatar_actors
 from avatar_actors.processes.lease import Lease, open_lease
-from avatar_actors.processes.line_socket import Berth, LineSocket
+from avatar_actors.processes.line_socket import KeeperEnd, LineSocket
 from avatar_actors.processes.owned_fd import OwnedFd
 from avatar_actors.processes.sweep import host_identity
 from avatar_actors.processes.types import WardenLost, WardenNotStarted
@@ -85,7 +85,7 @@ class WardenProcess:
             raise
         return lease
 
-    async def admit(self, berth: Berth) -> None:
+    async def admit(self, berth: KeeperEnd) -> None:
         """Give the berth a keeper, unless it was withdrawn. WardenLost when the helper is dead."""
         try:
             await self._line.send_fds(berth)

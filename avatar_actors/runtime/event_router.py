@@ -9,9 +9,9 @@ import trio
 
 from avatar_actors.avatar.messages import (
     AvatarBorn,
+    EventRouterMessage,
     Follow,
     FollowAll,
-    HeraldMessage,
     HubMessage,
     UnfollowAll,
     Unsubscribe,
@@ -34,8 +34,8 @@ from supervisors import (
 )
 
 
-async def herald(
-    inbox: Inbox[HeraldMessage],
+async def event_router(
+    inbox: Inbox[EventRouterMessage],
     notices: Callable[[], AbstractContextManager[NoticeStream]],
     tree: Callable[[], TreeNode],
 ) -> None:

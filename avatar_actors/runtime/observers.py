@@ -13,16 +13,16 @@ from pathlib import Path
 
 import trio
 
-from avatar_actors.avatar.messages import HeraldMessage
-from avatar_actors.avatar.tree import Wanted
+from avatar_actors.avatar.messages import EventRouterMessage
+from avatar_actors.avatar.tree import AvatarSpec
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import LogSettings, RuntimeOptions
-from avatar_actors.observe.event_logger import chronicler
+from avatar_actors.observe.event_logger import event_logger
 from avatar_actors.observe.log_lines import SecretsFilter, hiding_secrets
 from avatar_actors.observe.metrics.open import Metering, MetricsOffer, open_metering
-from avatar_actors.observe.tree.server import Prospect, tree_endpoint
+from avatar_actors.observe.tree.server import TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
-from avatar_actors.processes import ScratchRefused, listening_for_watchers
+from avatar_actors.processes import PrivateRootRefused, listening_for_watchers
 from avatar_actors.session.launch import Launcher
 from supervisors import Address, Backoff, ChildSpec, Supervisor
 
@@ -50,14 +50,14 @@ class Observers:
         """Where the tree can be watched, if it can."""
         return Path(self._watchers.getsockname()) if self._watchers is not None else None
 
-    def meet(self, wanted: Wanted, present: Set[str]) -> None:
+    def meet(self, wanted: AvatarSpec, present: Set[str]) -> None:
         """An avatar is about to start: what is secret of it, the log must not show."""
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         self.secrets.learn(wanted.name, launcher.redactor(), present)
 
-    async def start(self, root: Supervisor, herald: Address[HeraldMessage]) -> None:
+    async def start(self, root: Supervisor, herald: Address[EventRouterMessage]) -> None:
         """Their actors, before the first avatar comes."""
-        telling = partial(chronicler, herald=herald)
+        telling = partial(event_logger, herald=herald)
         await root.start(ChildSpec("chronicler", telling, backoff=_BACKOFF))
         if self._metering is not None:
             for name, actor in self._metering.actors(root, herald).items():
@@ -96,14 +96,14 @@ def _listening(options: RuntimeOptions, scratch: Path) -> Generator[socket.socke
         if options.get("observable", False):
             try:
                 listener = stack.enter_context(listening_for_watchers(scratch))
-            except (ScratchRefused, OSError) as error:
+            except (PrivateRootRefused, OSError) as error:
                 raise SettingsError(f"observable: no socket can be made: {error}") from error
         yield listener
 
 
-def _prospect(listener: socket.socket, root: Supervisor) -> Prospect:
+def _prospect(listener: socket.socket, root: Supervisor) -> TreeSource:
     now = trio.current_time()
-    return Prospect(
+    return TreeSource(
         listener=listener,
         pid=os.getpid(),
         program=_program(),

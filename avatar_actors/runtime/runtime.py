@@ -16,32 +16,32 @@ from avatar_actors.avatar.control import follow_all, runtime_error
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.handle import Avatar
 from avatar_actors.avatar.messages import (
+    EventRouterMessage,
     Follow,
-    HeraldMessage,
     RaiseBudget,
+    RuntimeBudgetMessage,
     TotalSpent,
-    TreasurerMessage,
     ask_treasurer,
 )
 from avatar_actors.avatar.structured_output import check_schema
-from avatar_actors.avatar.tree import Wanted, start_avatar
+from avatar_actors.avatar.tree import AvatarSpec, start_avatar
 from avatar_actors.model.errors import AvatarDown, SettingsError
 from avatar_actors.model.events import AvatarEvent
 from avatar_actors.model.settings import AvatarOptions, Budget, RuntimeOptions, settings_from
 from avatar_actors.model.values import Usage
 from avatar_actors.observe.metrics.open import MetricsOffer
 from avatar_actors.processes import (
-    ScratchRefused,
-    open_scratch,
+    PrivateRootRefused,
+    open_private_root,
     sweep_dead_hosts,
-    sweep_scratch,
+    sweep_private_roots,
     sweep_short_place,
 )
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
-from avatar_actors.runtime.event_router import herald
+from avatar_actors.runtime.event_router import event_router
 from avatar_actors.runtime.observers import Observers, open_observers
-from avatar_actors.runtime.runtime_budget import Books, treasurer
+from avatar_actors.runtime.runtime_budget import Books, runtime_budget
 from avatar_actors.runtime.warden import warden
 from avatar_actors.session import messages
 from avatar_actors.session.launch import Launcher, settled
@@ -63,12 +63,12 @@ _WARDEN_LIVES = 1000
 _WARDEN_BACKOFF = Backoff(minimum=0.001, maximum=1.0, factor=4.0, reset_after=5.0)
 
 
-class Posts(Struct, frozen=True):
+class RuntimeActors(Struct, frozen=True):
     """The actors beside the avatars, which all of them know."""
 
     warden: Address[messages.Admit]
-    herald: Address[HeraldMessage]
-    treasurer: Address[TreasurerMessage]
+    herald: Address[EventRouterMessage]
+    treasurer: Address[RuntimeBudgetMessage]
 
 
 class Runtime:
@@ -77,7 +77,7 @@ class Runtime:
     def __init__(
         self,
         root: Supervisor,
-        posts: Posts,
+        posts: RuntimeActors,
         scratch: Path,
         observers: Observers,
     ) -> None:
@@ -100,7 +100,7 @@ class Runtime:
         """
         kind = provider_named(provider) if isinstance(provider, str) else provider
         number = next(self._numbers)
-        wanted = Wanted(
+        wanted = AvatarSpec(
             name=name or f"{kind.name}-{number}",
             provider=kind,
             settings=settled(kind, settings_from(options)),
@@ -121,7 +121,7 @@ class Runtime:
         finally:
             self._starting.discard(wanted.name)
 
-    async def _start(self, wanted: Wanted) -> Avatar:
+    async def _start(self, wanted: AvatarSpec) -> Avatar:
         avatars = self._root.supervisor("avatars")
         actors = await start_avatar(avatars, wanted, self._posts.warden, self._posts.herald)
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
@@ -184,13 +184,13 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
     lend = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
     # Its books are made here: a next life with empty ones would lie about what was spent.
-    keeping = partial(treasurer, books=Books(options.get("budget", Budget())))
+    keeping = partial(runtime_budget, books=Books(options.get("budget", Budget())))
     keep = ChildSpec("treasurer", keeping)
     most = options.get("max_avatars")
     async with AsyncExitStack() as stack:
         with _explained():
             await trio.to_thread.run_sync(_sweep)
-            scratch = stack.enter_context(open_scratch())
+            scratch = stack.enter_context(open_private_root())
             observers = await stack.enter_async_context(open_observers(options, scratch))
             root = await stack.enter_async_context(
                 open_supervisor(
@@ -198,11 +198,11 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
                 )
             )
         # Before the avatars, so that who looks on sees the last of them leave.
-        telling = partial(herald, notices=root.notices, tree=root.tree)
+        telling = partial(event_router, notices=root.notices, tree=root.tree)
         proclaim = await root.start(ChildSpec("herald", telling))
         await observers.start(root, proclaim)
         await root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most))
-        posts = Posts(root.address(lend), proclaim, root.address(keep))
+        posts = RuntimeActors(root.address(lend), proclaim, root.address(keep))
         runtime = Runtime(root, posts, scratch, observers)
         try:
             yield runtime
@@ -223,7 +223,7 @@ async def open_avatar(
 def _sweep() -> None:
     """What dead hosts left."""
     sweep_dead_hosts()
-    sweep_scratch()
+    sweep_private_roots()
     sweep_short_place()
 
 
@@ -232,7 +232,7 @@ def _explained() -> Generator[None]:
     """What keeps a runtime from starting is told in this package's own errors."""
     try:
         yield
-    except ScratchRefused as error:
+    except PrivateRootRefused as error:
         raise SettingsError(str(error)) from error
     except (StartFailed, OSError) as error:
         raise runtime_error(error) from error

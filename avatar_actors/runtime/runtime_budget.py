@@ -14,8 +14,8 @@ from avatar_actors.avatar.messages import (
     RaiseBudget,
     Release,
     Reserve,
+    RuntimeBudgetMessage,
     TotalSpent,
-    TreasurerMessage,
     TurnMessage,
 )
 from avatar_actors.model.events import DiagnosticEvent
@@ -28,7 +28,7 @@ from supervisors import Address, Inbox, MailboxFull
 Call: TypeAlias = tuple[Address[HubMessage], int]
 
 
-async def treasurer(inbox: Inbox[TreasurerMessage], books: Books) -> None:
+async def runtime_budget(inbox: Inbox[RuntimeBudgetMessage], books: Books) -> None:
     """Refuses a turn that the runtime's budget does not cover; used up, it ends those in flight.
 
     The books are this actor's alone and outlive a crash: what was spent is never forgotten.

@@ -21,7 +21,7 @@ from avatar_actors.session.messages import (
     Publish,
     QuestionsOver,
     QueueNews,
-    ResumeWish,
+    ResumePlan,
     SessionDown,
     SessionLost,
     SessionStarting,
@@ -40,10 +40,10 @@ class Running(Struct, frozen=True):
     """What the other parts of the session get to know of the process."""
 
     lease: Lease
-    wish: ResumeWish
+    wish: ResumePlan
 
 
-class Surroundings(Struct, frozen=True, kw_only=True):
+class ProcessContext(Struct, frozen=True, kw_only=True):
     """Where the process comes from and whom it concerns."""
 
     warden: Address[Admit]
@@ -51,13 +51,13 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     tracker: Address[TrackerNews]
     gatekeeper: Address[GatekeeperMessage]
     hub: Address[Publish]
-    settle: Callable[[ResumeWish], Awaitable[ResumeWish]]
-    prepare: Callable[[ResumeWish], Awaitable[Launch]]
+    settle: Callable[[ResumePlan], Awaitable[ResumePlan]]
+    prepare: Callable[[ResumePlan], Awaitable[Launch]]
     install: str
     stop_grace: float
 
 
-async def agent_process(inbox: Inbox[ProcessMessage], around: Surroundings) -> None:
+async def agent_process(inbox: Inbox[ProcessMessage], around: ProcessContext) -> None:
     """Ready once the program runs. When it ends by itself, the bridge finds out how."""
     await around.turn_queue.tell(SessionStarting())
     wish = await around.settle(await around.turn_queue.ask(WhatToResume()))
@@ -87,7 +87,7 @@ async def agent_process(inbox: Inbox[ProcessMessage], around: Surroundings) -> N
                 await around.hub.tell(Publish(0, [reaped]))
 
 
-async def _spawn(around: Surroundings, launch: Launch) -> Lease:
+async def _spawn(around: ProcessContext, launch: Launch) -> Lease:
     for _ in range(_TRIES):
         try:
             lease, berth = open_lease()

@@ -21,9 +21,9 @@ from avatar_actors.model.values import Level, PermissionBasis
 from avatar_actors.session import messages, turn_outcome
 from avatar_actors.session.messages import ResumeImpossible, Spent
 from avatar_actors.session.opening import (
-    Calls,
-    Links,
-    Opening,
+    BridgeAddresses,
+    PendingCalls,
+    SessionOpening,
     continuity_of,
     death_of,
     end_session,
@@ -51,22 +51,22 @@ _PIECE: Final = 4096
 Heard: TypeAlias = trio.MemoryReceiveChannel[bytes | messages.StreamEnded]
 
 
-class _Turn(Struct):
+class _RunningTurn(Struct):
     turn_id: int
     reply: Reply[messages.TurnEnding]
-    wish: turn_outcome.EndWish | None = None
+    wish: turn_outcome.EndRequest | None = None
 
 
 async def bridge(
     inbox: Inbox[messages.BridgeMessage],
     wire: Wire,
     heard: Heard,
-    links: Links,
-    opening: Opening,
+    links: BridgeAddresses,
+    opening: SessionOpening,
 ) -> None:
     """Ready when the agent's session is open; ends, as a crash, when the agent does."""
     async with trio.open_nursery() as nursery:
-        speaker = _Speaker(wire, links, opening, inbox.address, nursery)
+        speaker = _Connection(wire, links, opening, inbox.address, nursery)
         nursery.start_soon(speaker.hear, heard)
         await speaker.open()
         inbox.ready()
@@ -79,23 +79,23 @@ async def bridge(
                 speaker.say_goodbye()
 
 
-class _Speaker:
+class _Connection:
     """The state of one connection."""
 
     def __init__(
         self,
         wire: Wire,
-        links: Links,
-        opening: Opening,
+        links: BridgeAddresses,
+        opening: SessionOpening,
         address: Address[messages.BridgeMessage],
         nursery: trio.Nursery,
     ) -> None:
         self._wire, self._links, self._opening = wire, links, opening
         self._address, self._nursery = address, nursery
-        self._turn: _Turn | None = None
+        self._turn: _RunningTurn | None = None
         self._opened: facts.Opened | None = None
         self._is_open = trio.Event()
-        self._calls = Calls()
+        self._calls = PendingCalls()
         self._is_slow = False
         self._tariff = Tariff(opening.prices)
         self._unasked = UnaskedTools(
@@ -134,8 +134,8 @@ class _Speaker:
                     await self._hear_block(item)
                 else:
                     await self._take(self._wire.end_of_stream())
-                    await self._mourn(item)
-        await self._mourn(messages.StreamEnded(None))
+                    await self._on_agent_exit(item)
+        await self._on_agent_exit(messages.StreamEnded(None))
 
     async def _hear_block(self, block: bytes) -> None:
         """What it means; an agent that takes long to understand is heard in pieces, and waits."""
@@ -156,14 +156,14 @@ class _Speaker:
         """One command."""
         match message:
             case messages.RunTurn(turn_id, text, attachments):
-                self._turn = _Turn(turn_id, inbox.defer(message))
+                self._turn = _RunningTurn(turn_id, inbox.defer(message))
                 self._unasked.begin_turn()
                 await self._links.tracker.tell(messages.PromptSent(turn_id))
                 await self._command(commands.Prompt(turn_id, text, attachments))
             case messages.SteerTurn(turn_id, text):
                 await self._command(commands.Steer(turn_id, text))
             case messages.CancelTurn(turn_id, outcome, reason):
-                await self._cancel(turn_id, turn_outcome.EndWish(outcome, reason))
+                await self._cancel(turn_id, turn_outcome.EndRequest(outcome, reason))
             case messages.Decided(answer):
                 self._unasked.answered(answer)
                 await self._command(answer)
@@ -182,15 +182,15 @@ class _Speaker:
     async def _command(self, command: commands.Command) -> None:
         await self._take(self._wire.command(command))
 
-    async def _cancel(self, turn_id: int, wish: turn_outcome.EndWish) -> None:
+    async def _cancel(self, turn_id: int, wish: turn_outcome.EndRequest) -> None:
         turn = self._turn
         if turn is None or turn.turn_id != turn_id or turn.wish is not None:
             return
         turn.wish = wish
-        self._nursery.start_soon(self._lose_patience, turn)
+        self._nursery.start_soon(self._end_after_grace, turn)
         await self._command(commands.Cancel(turn_id))
 
-    async def _lose_patience(self, turn: _Turn) -> None:
+    async def _end_after_grace(self, turn: _RunningTurn) -> None:
         await trio.sleep(self._opening.interrupt_grace)
         if self._turn is turn and turn.wish is not None:
             turn.reply.send(turn_outcome.ending_unheard(turn.wish))
@@ -296,7 +296,7 @@ class _Speaker:
         await self._links.turn_queue.tell(ResumeImpossible(why))
         raise errors.ResumeRefused(why)
 
-    async def _mourn(self, ended: messages.StreamEnded) -> None:
+    async def _on_agent_exit(self, ended: messages.StreamEnded) -> None:
         error = await death_of(ended, self._links.stderr)
         if self._opened is None:
             if isinstance(error, errors.AvatarStartError):

@@ -21,7 +21,7 @@ _SEARCH = os.O_PATH if sys.platform == "linux" else os.O_RDONLY
 _DIRECTORY = _SEARCH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-async def file_clerk(inbox: Inbox[ServeFile], working_dir: Path) -> None:
+async def file_server(inbox: Inbox[ServeFile], working_dir: Path) -> None:
     """One file at a time. What goes wrong is the answer, not a crash."""
     async for serve in inbox:
         wanted = serve.wanted

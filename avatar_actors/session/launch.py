@@ -23,7 +23,7 @@ from avatar_actors.providers.provider import (
     remote_of,
 )
 from avatar_actors.providers.stores.store import SessionListing, SessionSearch
-from avatar_actors.session.messages import ResumeWish
+from avatar_actors.session.messages import ResumePlan
 from avatar_actors.wire.commands import Beginning
 
 
@@ -34,7 +34,7 @@ class Launcher(Struct, frozen=True):
     settings: AvatarSettings
     private_dir: Path
 
-    async def settle(self, wish: ResumeWish) -> ResumeWish:
+    async def settle(self, wish: ResumePlan) -> ResumePlan:
         """The wish with the id of a new session; and the last session, where we can look it up."""
         wish = replace(wish, new_id=str(uuid.uuid4()))
         if wish.begins is not Beginning.LAST or self.provider.store is None:
@@ -48,7 +48,7 @@ class Launcher(Struct, frozen=True):
         )
         return replace(wish, begins=Beginning.AS_NAMED, continuity=Continuity.FRESH, lost=why)
 
-    async def prepare(self, wish: ResumeWish) -> Launch:
+    async def prepare(self, wish: ResumePlan) -> Launch:
         """The launch of the next life; its private files are written."""
         plan = self._plan(wish)
         if plan.files:  # a thread costs a millisecond or two of every restart
@@ -61,7 +61,7 @@ class Launcher(Struct, frozen=True):
         """Where the agent is, if it is not launched but connected to."""
         return remote_of(self.provider, self.settings)
 
-    def chosen(self, wish: ResumeWish) -> AvatarSettings:
+    def chosen(self, wish: ResumePlan) -> AvatarSettings:
         """The settings with what was chosen since."""
         model, mode = wish.model or self.settings.model, wish.mode or self.settings.mode
         return replace(self.settings, model=model, mode=mode)
@@ -70,7 +70,7 @@ class Launcher(Struct, frozen=True):
         """What the agent's store has of the working directory. It blocks."""
         if self.provider.store is None:
             return SessionListing()
-        env = self._environment(self._plan(ResumeWish()))
+        env = self._environment(self._plan(ResumePlan()))
         search = SessionSearch(env=env, working_dir=self.settings.working_dir, limit=limit)
         return self.provider.store(search)
 
@@ -85,7 +85,7 @@ class Launcher(Struct, frozen=True):
             values += (*server.env.values(), *of_headers(server.headers), *of_url(server.url))
         return Redactor(values)
 
-    def _plan(self, wish: ResumeWish) -> LaunchPlan:
+    def _plan(self, wish: ResumePlan) -> LaunchPlan:
         place = Place(
             private_dir=self.private_dir,
             session_id=wish.new_id or str(uuid.uuid4()),

@@ -22,7 +22,7 @@ from avatar_actors.model.values import (
     ProviderCapabilities,
     Usage,
 )
-from avatar_actors.processes import Berth, Vitals
+from avatar_actors.processes import KeeperEnd, Vitals
 from avatar_actors.wire.commands import AnswerPermission, Beginning
 from avatar_actors.wire.facts import FileWanted, PermissionAsked
 from supervisors import Address, Request
@@ -35,7 +35,7 @@ class Spent(Struct, frozen=True):
     usage: Usage
 
 
-class ResumeWish(Struct, frozen=True):
+class ResumePlan(Struct, frozen=True):
     """What the next life should continue, or why it cannot; `is_demanded`: the host named it.
 
     `new_id` is for an agent that lets us choose the id of a new session. `model` and `mode` were
@@ -52,7 +52,7 @@ class ResumeWish(Struct, frozen=True):
     mode: str = ""
 
 
-class WhatToResume(Struct, Request[ResumeWish], frozen=True):
+class WhatToResume(Struct, Request[ResumePlan], frozen=True):
     """Asked by each new life of the agent's process."""
 
 
@@ -282,7 +282,7 @@ LinkMessage: TypeAlias = Write | ProcessMessage | StderrTail
 class Admit(Struct, Request[None], frozen=True):
     """To the warden: put a keeper into this berth, for one agent's process tree."""
 
-    berth: Berth
+    berth: KeeperEnd
 
 
 class Nothing(Struct, frozen=True):

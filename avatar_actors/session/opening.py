@@ -23,7 +23,7 @@ from avatar_actors.model.values import Continuity, Level, ProviderCapabilities
 from avatar_actors.processes import exit_words
 from avatar_actors.providers.lookup import too_old
 from avatar_actors.session import messages
-from avatar_actors.session.messages import ResumeWish, Spent
+from avatar_actors.session.messages import ResumePlan, Spent
 from avatar_actors.wire import commands, facts
 from supervisors import Address, AskFailed, Reply
 
@@ -44,7 +44,7 @@ _REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
 }
 
 
-class Links(Struct, frozen=True, kw_only=True):
+class BridgeAddresses(Struct, frozen=True, kw_only=True):
     """Whom a bridge talks to."""
 
     tracker: Address[messages.TrackerNews]
@@ -57,23 +57,23 @@ class Links(Struct, frozen=True, kw_only=True):
     stderr: Address[messages.StderrTail]
 
 
-class FarEnd(Struct, frozen=True, kw_only=True):
+class AgentEnd(Struct, frozen=True, kw_only=True):
     """The agent's end of this life: a process, or a connection, which has no pid.
 
     `life` is told apart from those before and after it in the avatar's life.
     """
 
-    wish: ResumeWish
+    wish: ResumePlan
     pid: int | None
     life: str
     containment: str
 
 
-class Opening(Struct, frozen=True, kw_only=True):
+class SessionOpening(Struct, frozen=True, kw_only=True):
     """How the agent's session is to be opened."""
 
     command: commands.Open
-    far: FarEnd
+    far: AgentEnd
     minimum: dict[str, str]
     has_store: bool
     patience: float
@@ -121,7 +121,7 @@ class Opening(Struct, frozen=True, kw_only=True):
         )
 
 
-class Calls:
+class PendingCalls:
     """Requests to the agent that wait for its answer."""
 
     def __init__(self) -> None:
@@ -163,7 +163,7 @@ async def cause_of_death(stderr: Address[messages.StderrTail], returncode: int |
     return "\n".join([how, *tail[-5:]])
 
 
-def continuity_of(opened: facts.Opened, wish: ResumeWish) -> ContinuityEvent:
+def continuity_of(opened: facts.Opened, wish: ResumePlan) -> ContinuityEvent:
     """What the agent remembers, by what was wished and what it said."""
     continuity, why = opened.continuity, opened.why
     if wish.continuity is not Continuity.NEW and continuity is Continuity.NEW:
@@ -175,7 +175,7 @@ def continuity_of(opened: facts.Opened, wish: ResumeWish) -> ContinuityEvent:
     )
 
 
-def why_not_resumed(opened: facts.Opened, wish: ResumeWish) -> str:
+def why_not_resumed(opened: facts.Opened, wish: ResumePlan) -> str:
     """Why this is not the session that the host named, or a fork of it; else nothing."""
     if wish.begins is commands.Beginning.FORK and not opened.capabilities.can_fork_session:
         return "the agent cannot fork a session"
@@ -184,7 +184,9 @@ def why_not_resumed(opened: facts.Opened, wish: ResumeWish) -> str:
     return ""
 
 
-async def end_session(links: Links, error: errors.AgentError | errors.AvatarStartError) -> NoReturn:
+async def end_session(
+    links: BridgeAddresses, error: errors.AgentError | errors.AvatarStartError
+) -> NoReturn:
     """Tell who outlives the session why it ends, and end it."""
     returncode = error.returncode if isinstance(error, errors.AgentDied) else None
     await links.tracker.tell(messages.SessionDown(has_died=True))
@@ -197,7 +199,7 @@ def refusal_of(failed: facts.OpenFailed) -> errors.AvatarStartError:
     return _FAILURES.get(failed.failure, errors.AgentRefused)(failed.message, failed.advice)
 
 
-async def refuse_start(links: Links, error: errors.AvatarStartError) -> NoReturn:
+async def refuse_start(links: BridgeAddresses, error: errors.AvatarStartError) -> NoReturn:
     """This life had no beginning; whether the next one could is for the turn queue to know."""
     if isinstance(error, errors.AgentNeedsLogin):
         await links.turn_queue.tell(messages.LoginRefused(error.message, error.advice))

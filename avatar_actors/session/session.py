@@ -16,13 +16,13 @@ from avatar_actors.model.redaction import Redactor
 from avatar_actors.model.settings import AvatarSettings, PermissionMode
 from avatar_actors.providers.provider import Provider, Remote
 from avatar_actors.session import messages
-from avatar_actors.session.agent_process import Running, Surroundings, agent_process
+from avatar_actors.session.agent_process import ProcessContext, Running, agent_process
 from avatar_actors.session.bridge import bridge
-from avatar_actors.session.file_server import file_clerk
+from avatar_actors.session.file_server import file_server
 from avatar_actors.session.launch import Launcher
 from avatar_actors.session.messages import Spent
-from avatar_actors.session.opening import FarEnd, Links, Opening
-from avatar_actors.session.remote.link import Around, Reached, remote_link
+from avatar_actors.session.opening import AgentEnd, BridgeAddresses, SessionOpening
+from avatar_actors.session.remote.link import Reached, RemoteContext, remote_link
 from avatar_actors.session.stdio import FromAgent, stderr_monitor, stdin_writer, stdout_reader
 from avatar_actors.wire.commands import Open
 from supervisors import (
@@ -49,7 +49,7 @@ _GOODBYE = 3.0
 Out: TypeAlias = trio.MemorySendChannel[FromAgent]
 
 
-class Company(Struct, frozen=True, kw_only=True):
+class SessionAddresses(Struct, frozen=True, kw_only=True):
     """The actors around a session, which outlive it."""
 
     warden: Address[messages.Admit]
@@ -61,7 +61,7 @@ class Company(Struct, frozen=True, kw_only=True):
 
 
 def session_spec(
-    provider: Provider, settings: AvatarSettings, company: Company, private_dir: Path
+    provider: Provider, settings: AvatarSettings, company: SessionAddresses, private_dir: Path
 ) -> SupervisorSpec:
     """The session as a child of its avatar: a crash of any part ends this life of all of them."""
     restarts = settings.restarts
@@ -83,7 +83,7 @@ def session_spec(
 class _Life:
     """The parts of one life, and how they find each other."""
 
-    def __init__(self, launcher: Launcher, company: Company) -> None:
+    def __init__(self, launcher: Launcher, company: SessionAddresses) -> None:
         self._launcher, self._company = launcher, company
         self._settings = launcher.settings
         self._redactor = launcher.redactor()
@@ -104,11 +104,11 @@ class _Life:
         return [*self._agent.children, self._clerk, self._bridge]
 
     async def _run_clerk(self, inbox: Inbox[messages.ServeFile]) -> None:
-        await file_clerk(inbox, self._settings.working_dir)
+        await file_server(inbox, self._settings.working_dir)
 
     async def _run_bridge(self, inbox: Inbox[messages.BridgeMessage]) -> None:
         writer, process, stderr = self._agent.addresses(inbox)
-        links = Links(
+        links = BridgeAddresses(
             tracker=self._company.tracker,
             budget=self._company.budget,
             gatekeeper=self._company.gatekeeper,
@@ -122,7 +122,7 @@ class _Life:
         opening = self._opening(self._agent.far_end(process))
         await bridge(inbox, wire, self._heard, links, opening)
 
-    def _opening(self, far: FarEnd) -> Opening:
+    def _opening(self, far: AgentEnd) -> SessionOpening:
         wish, settings = far.wish, self._launcher.chosen(far.wish)
         # A mode that the host names is its word on what may run unasked, unless it forbids more.
         is_told = settings.mode and settings.permissions is PermissionMode.ASK
@@ -137,7 +137,7 @@ class _Life:
             model=settings.model,
             mode=settings.mode,
         )
-        return Opening(
+        return SessionOpening(
             command=command,
             far=far,
             minimum=self._launcher.provider.minimum,
@@ -149,8 +149,8 @@ class _Life:
             rules=Rules(permissions, settings.tools),
         )
 
-    def _around(self, remote: Remote) -> Around:
-        return Around(
+    def _around(self, remote: Remote) -> RemoteContext:
+        return RemoteContext(
             turn_queue=self._company.turn_queue,
             tracker=self._company.tracker,
             gatekeeper=self._company.gatekeeper,
@@ -171,7 +171,9 @@ _Addresses: TypeAlias = tuple[
 class _ProcessEnd:
     """The agent as a process of ours."""
 
-    def __init__(self, launcher: Launcher, company: Company, redactor: Redactor, out: Out) -> None:
+    def __init__(
+        self, launcher: Launcher, company: SessionAddresses, redactor: Redactor, out: Out
+    ) -> None:
         self._launcher, self._company = launcher, company
         self._redactor, self._out, self._news = redactor, out, out.clone()
         times = launcher.settings.timeouts
@@ -192,14 +194,14 @@ class _ProcessEnd:
         process, stderr = inbox.sibling(self._process), inbox.sibling(self._stderr)
         return inbox.sibling(self._writer), process, stderr
 
-    def far_end(self, process: Address[messages.ProcessMessage]) -> FarEnd:
+    def far_end(self, process: Address[messages.ProcessMessage]) -> AgentEnd:
         """What is known of it now that it runs."""
         running = self._running(process)
         pid, containment = running.lease.pid, self._company.warden.info or "best effort"
-        return FarEnd(wish=running.wish, pid=pid, life=str(pid), containment=containment)
+        return AgentEnd(wish=running.wish, pid=pid, life=str(pid), containment=containment)
 
     async def _run_process(self, inbox: Inbox[messages.ProcessMessage]) -> None:
-        around = Surroundings(
+        around = ProcessContext(
             warden=self._company.warden,
             turn_queue=self._company.turn_queue,
             tracker=self._company.tracker,
@@ -233,7 +235,7 @@ class _ProcessEnd:
 class _RemoteEnd:
     """The agent as somebody else's program: one link stands for all that a process has."""
 
-    def __init__(self, around: Around, out: Out) -> None:
+    def __init__(self, around: RemoteContext, out: Out) -> None:
         self._link = ChildSpec(
             "remote link",
             partial(remote_link, around=around, out=out),
@@ -247,8 +249,8 @@ class _RemoteEnd:
         link = inbox.sibling(self._link)
         return link, link, link
 
-    def far_end(self, link: Address[Any]) -> FarEnd:
+    def far_end(self, link: Address[Any]) -> AgentEnd:
         """What is known of it before it has said a word."""
         reached: Reached = link.info
         words = "remote: its processes are not ours"
-        return FarEnd(wish=reached.wish, pid=None, life=reached.life, containment=words)
+        return AgentEnd(wish=reached.wish, pid=None, life=reached.life, containment=words)

@@ -91,7 +91,7 @@ _LONGEST = 2000
 _SHOWN_PER_SECOND = 20
 
 
-class Tail:
+class LastLines:
     """The last lines of a stream, cut to length, without secrets. Pure."""
 
     def __init__(self, redactor: Redactor) -> None:
@@ -130,14 +130,14 @@ async def stderr_monitor(
     redactor: Redactor,
 ) -> None:
     """Two tasks: one reads the pipe, one answers who asks for the tail."""
-    tail = Tail(redactor)
+    tail = LastLines(redactor)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_read, pipe, tail, hub)
         async for message in inbox:
             inbox.reply(message, tuple(tail.lines))
 
 
-async def _read(pipe: trio.abc.ReceiveStream, tail: Tail, hub: Address[Publish]) -> None:
+async def _read(pipe: trio.abc.ReceiveStream, tail: LastLines, hub: Address[Publish]) -> None:
     second, shown, hidden = 0, 0, 0
     data = b" "
     async with pipe:

@@ -65,14 +65,14 @@ _OUTCOMES: dict[tuple[Outcome, bool], Outcome | None] = {
 }
 
 
-class EndWish(Struct, frozen=True):
+class EndRequest(Struct, frozen=True):
     """Why we asked the agent to end the turn: an interrupt, a timeout, the budget."""
 
     outcome: Outcome
     reason: str
 
 
-def ending_of(over: TurnOver, wish: EndWish | None) -> TurnEnding:
+def ending_of(over: TurnOver, wish: EndRequest | None) -> TurnEnding:
     """How the turn ended, by what the agent said and what we had asked for."""
     outcome = _OUTCOMES[over.outcome, wish is not None]
     if outcome is None and wish is not None:
@@ -94,7 +94,7 @@ def ending_of(over: TurnOver, wish: EndWish | None) -> TurnEnding:
     )
 
 
-def ending_unheard(wish: EndWish) -> TurnEnding:
+def ending_unheard(wish: EndRequest) -> TurnEnding:
     """The agent did not end the turn in the time it had."""
     return TurnEnding(
         outcome=wish.outcome,
@@ -107,7 +107,7 @@ def ending_by_breach(why: str) -> TurnEnding:
     return TurnEnding(outcome=Outcome.FAILED, reason=why)
 
 
-def ending_by_death(how: str, wish: EndWish | None) -> TurnEnding:
+def ending_by_death(how: str, wish: EndRequest | None) -> TurnEnding:
     """The process ended in the middle of the turn."""
     if wish is not None:
         return TurnEnding(outcome=wish.outcome, reason=f"{wish.reason}; then {how}")

@@ -79,7 +79,7 @@ class Lines:
         return kept
 
 
-class Tail:
+class TextTail:
     """The last `length` characters of all that was added."""
 
     def __init__(self, length: int) -> None:

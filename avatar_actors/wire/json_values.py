@@ -103,7 +103,7 @@ def shown(line: bytes) -> str:
     return ascii(line[:SHOWN_LENGTH].decode("utf-8", "replace"))
 
 
-def moment_of(text: str) -> float:
+def timestamp_of(text: str) -> float:
     """The time that an agent wrote; what is none is very long ago."""
     try:
         moment = datetime.fromisoformat(text)

@@ -45,7 +45,7 @@ MOVES: Final = {
 }
 
 
-class Progress:
+class PhaseTracker:
     """The present phase. A step that the table does not have is not made."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Progress:
 MOST_REMEMBERED: Final = 1024
 
 
-class Fence:
+class RecentIds:
     """The latest of the ids that were added; older ones are forgotten."""
 
     def __init__(self) -> None:

@@ -12,8 +12,8 @@ import trio
 from avatar_actors.processes import Launch
 from avatar_actors.programs.warden.process_tree import children
 from avatar_actors.runtime.warden import warden
-from avatar_actors.session.agent_process import Surroundings, agent_process
-from avatar_actors.session.messages import Admit, ProcessMessage, ResumeWish
+from avatar_actors.session.agent_process import ProcessContext, agent_process
+from avatar_actors.session.messages import Admit, ProcessMessage, ResumePlan
 from supervisors import Address, ChildSpec, open_supervisor
 from tests.actors.stage import Ear
 from tests.processes.census import PATIENCE, eventually, own_children
@@ -33,22 +33,22 @@ while True:
 """
 
 
-async def same(wish: ResumeWish) -> ResumeWish:
+async def same(wish: ResumePlan) -> ResumePlan:
     return wish
 
 
 async def test_agent_gets_the_stop_grace_to_leave_by_itself(tmp_path: Path) -> None:
     argv = (sys.executable, "-I", "-S", "-c", POLITE, str(tmp_path))
 
-    async def prepare(_: ResumeWish) -> Launch:
+    async def prepare(_: ResumePlan) -> Launch:
         return Launch(argv=argv, cwd="/", env={}, close_grace=0.0)
 
     with trio.fail_after(PATIENCE):
         async with open_supervisor("root") as root:
             above: Address[Admit] = await root.start(ChildSpec("warden", warden))
-            ear = Ear[Any](WhatToResume=ResumeWish())
+            ear = Ear[Any](WhatToResume=ResumePlan())
             others: Address[Any] = await root.start(ChildSpec("others", ear))
-            around = Surroundings(
+            around = ProcessContext(
                 warden=above,
                 turn_queue=others,
                 tracker=others,

@@ -18,8 +18,8 @@ from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import ProviderCapabilities
 from avatar_actors.session import messages
 from avatar_actors.session.bridge import Heard, bridge
-from avatar_actors.session.messages import ResumeWish
-from avatar_actors.session.opening import FarEnd, Links, Opening
+from avatar_actors.session.messages import ResumePlan
+from avatar_actors.session.opening import AgentEnd, BridgeAddresses, SessionOpening
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
 from supervisors import Address, ChildSpec, Inbox, MailboxSpec, Overflow, Restart, Supervisor
@@ -56,9 +56,9 @@ async def never_reads(inbox: Inbox[messages.Write]) -> None:
     await trio.sleep_forever()
 
 
-OPENING = Opening(
+OPENING = SessionOpening(
     command=commands.Open(cwd="/"),
-    far=FarEnd(wish=ResumeWish(), pid=1, life="1", containment="none"),
+    far=AgentEnd(wish=ResumePlan(), pid=1, life="1", containment="none"),
     minimum={},
     has_store=False,
     patience=LIMIT,
@@ -77,7 +77,7 @@ async def open_bridge(
     blocks: Sequence[bytes] = (),
 ) -> AsyncGenerator[Address[messages.BridgeMessage]]:
     others: Address[Any] = await stage.play("others", Ear[Any]())
-    links = Links(
+    links = BridgeAddresses(
         tracker=others,
         budget=others,
         gatekeeper=others,
@@ -94,7 +94,7 @@ async def open_bridge(
         yield await stage.root.start(_spec(wire or OneWordWire(), heard, links))
 
 
-def _spec(wire: Wire, heard: Heard, links: Links) -> ChildSpec[messages.BridgeMessage]:
+def _spec(wire: Wire, heard: Heard, links: BridgeAddresses) -> ChildSpec[messages.BridgeMessage]:
     actor = partial(bridge, wire=wire, heard=heard, links=links, opening=OPENING)
     return ChildSpec("bridge", actor, restart=Restart.TEMPORARY)
 

@@ -15,9 +15,9 @@ from avatar_actors.avatar.messages import (
     RaiseBudget,
     Release,
     Reserve,
+    RuntimeBudgetMessage,
     Settle,
     TotalSpent,
-    TreasurerMessage,
     TurnMessage,
 )
 from avatar_actors.model.events import DiagnosticEvent
@@ -32,7 +32,7 @@ class Purse:
     def __init__(self) -> None:
         self.hub = Ear[HubMessage]()
         self.queue = Ear[TurnMessage]()
-        self.treasurer = Ear[TreasurerMessage](Reserve="")
+        self.treasurer = Ear[RuntimeBudgetMessage](Reserve="")
         self.queue_at: Address[TurnMessage]
         self.at: Address[BudgetMessage]
 
@@ -115,7 +115,7 @@ async def test_what_happens_is_passed_on_to_the_treasurer(purse: Purse) -> None:
 
 async def test_a_refusal_of_the_treasurer_is_the_keepers_and_the_turn_does_not_count() -> None:
     purse = Purse()
-    purse.treasurer = Ear[TreasurerMessage](Reserve="the runtime has none left")
+    purse.treasurer = Ear[RuntimeBudgetMessage](Reserve="the runtime has none left")
     async with open_stage() as stage:
         await purse.play(stage, Budget(turns=1))
         assert await purse.may_run(1) == "the runtime has none left"

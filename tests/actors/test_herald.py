@@ -7,9 +7,9 @@ from functools import partial
 
 import trio
 
-from avatar_actors.avatar.messages import AvatarBorn, HeraldMessage, HubMessage
+from avatar_actors.avatar.messages import AvatarBorn, EventRouterMessage, HubMessage
 from avatar_actors.model.events import SupervisionEvent
-from avatar_actors.runtime.event_router import event_of, herald
+from avatar_actors.runtime.event_router import event_of, event_router
 from avatar_actors.session.messages import Publish
 from supervisors import (
     Address,
@@ -35,7 +35,7 @@ async def part(inbox: Inbox[object]) -> None:
 class Court:
     def __init__(self) -> None:
         self.avatars: Supervisor
-        self.at: Address[HeraldMessage]
+        self.at: Address[EventRouterMessage]
 
     async def play(
         self,
@@ -44,7 +44,7 @@ class Court:
     ) -> None:
         self.avatars = await stage.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
         root = stage.root
-        telling = partial(herald, notices=notices or root.notices, tree=root.tree)
+        telling = partial(event_router, notices=notices or root.notices, tree=root.tree)
         self.at = await stage.play("herald", telling)
 
     async def bear(self, name: str, hub: Ear[HubMessage]) -> Address[object]:

@@ -22,7 +22,7 @@ from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.processes import PipeReader, open_lease
 from avatar_actors.processes.owned_fd import OwnedFd
-from avatar_actors.session.file_server import file_clerk
+from avatar_actors.session.file_server import file_server
 from avatar_actors.session.messages import (
     BridgeMessage,
     FileServed,
@@ -51,7 +51,7 @@ async def test_the_clerk_answers_each_wish_in_order_and_survives_the_bad_ones(
     with trio.fail_after(60):
         async with open_stage() as stage:
             bridge_at = await stage.play("bridge", bridge)
-            clerk = await stage.play("clerk", partial(file_clerk, working_dir=tmp_path))
+            clerk = await stage.play("clerk", partial(file_server, working_dir=tmp_path))
             for name in names:
                 await clerk.tell(ServeFile(FileWanted(request_id=name, path=name), bridge_at))
             await eventually(lambda: len(bridge.heard) == len(names))  # a thread reads

@@ -12,14 +12,14 @@ from avatar_actors.avatar.messages import (
     RaiseBudget,
     Release,
     Reserve,
+    RuntimeBudgetMessage,
     TotalSpent,
-    TreasurerMessage,
     TurnMessage,
 )
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import Budget
 from avatar_actors.model.values import Outcome, Usage
-from avatar_actors.runtime.runtime_budget import Books, treasurer
+from avatar_actors.runtime.runtime_budget import Books, runtime_budget
 from avatar_actors.session.messages import Publish
 from supervisors import Address
 from tests.actors.stage import Ear, Stage, open_stage
@@ -28,7 +28,7 @@ from tests.actors.stage import Ear, Stage, open_stage
 class Holder:
     """An avatar, as the treasurer knows it."""
 
-    def __init__(self, name: str, bank: Address[TreasurerMessage]) -> None:
+    def __init__(self, name: str, bank: Address[RuntimeBudgetMessage]) -> None:
         self.name, self.bank = name, bank
         self.hub, self.queue = Ear[HubMessage](), Ear[TurnMessage]()
         self.hub_at: Address[HubMessage]
@@ -59,12 +59,12 @@ class Holder:
 
 class Bank:
     def __init__(self) -> None:
-        self.at: Address[TreasurerMessage]
+        self.at: Address[RuntimeBudgetMessage]
         self.aria: Holder
         self.bela: Holder
 
     async def play(self, stage: Stage, budget: Budget) -> None:
-        self.at = await stage.play("treasurer", partial(treasurer, books=Books(budget)))
+        self.at = await stage.play("treasurer", partial(runtime_budget, books=Books(budget)))
         self.aria, self.bela = Holder("aria", self.at), Holder("bela", self.at)
         await self.aria.play(stage)
         await self.bela.play(stage)

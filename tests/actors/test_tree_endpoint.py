@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from avatar_actors import TreeHappening, TreePart, TreeSnapshot, Unwatchable, watch_tree
-from avatar_actors.observe.tree.server import MOST_WATCHERS, Prospect, tree_endpoint
+from avatar_actors.observe.tree.server import MOST_WATCHERS, TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import is_our_user, listening_for_watchers
 from supervisors import Address, Backoff, ChildSpec, Inbox, Supervisor, open_supervisor
@@ -46,7 +46,7 @@ class House:
 async def open_house(scratch: Path) -> AsyncGenerator[House]:
     with listening_for_watchers(scratch) as listener, trio.fail_after(LIMIT):
         async with open_supervisor("runtime", intensity=1000) as root:
-            prospect = Prospect(
+            prospect = TreeSource(
                 listener=listener,
                 pid=os.getpid(),
                 program="house",

@@ -9,7 +9,7 @@ from trio.testing import MockClock
 from avatar_actors.avatar import messages as avatar_messages
 from avatar_actors.avatar.messages import BudgetMessage, GiveBack, LimiterMessage
 from avatar_actors.avatar.turn_queue import turn_queue
-from avatar_actors.avatar.turn_runner import Links, TurnRunner
+from avatar_actors.avatar.turn_runner import TurnQueueAddresses, TurnRunner
 from avatar_actors.model.errors import AgentNeedsLogin
 from avatar_actors.model.events import ErrorEvent, TurnEndedEvent
 from avatar_actors.model.settings import AvatarSettings, WhileBusy
@@ -60,7 +60,7 @@ class Scene:
         self.process_at: Address[ProcessMessage]
         self.tracker_at: Address[avatar_messages.TrackerMessage]
         self.at: Address[avatar_messages.TurnMessage]
-        self.links: Links
+        self.links: TurnQueueAddresses
         self.capabilities = ProviderCapabilities()
 
     async def play(self, stage: Stage) -> None:
@@ -74,7 +74,7 @@ class Scene:
         budget = Ear[BudgetMessage](MayRun="", TotalSpent=Usage())
         self.budget_at = await stage.play("budget", budget)
         self.process_at = await stage.play("process", Ear[ProcessMessage]())
-        self.links = Links(
+        self.links = TurnQueueAddresses(
             tracker=self.tracker_at,
             budget=self.budget_at,
             limiter=self.limiter_at,

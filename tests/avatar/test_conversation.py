@@ -3,10 +3,15 @@
 import pytest
 
 from avatar_actors.model.values import Outcome, Usage
-from avatar_actors.session.turn_outcome import EndWish, ending_by_death, ending_of, ending_unheard
+from avatar_actors.session.turn_outcome import (
+    EndRequest,
+    ending_by_death,
+    ending_of,
+    ending_unheard,
+)
 from avatar_actors.wire.facts import TurnOver
 
-WISH = EndWish(Outcome.TIMED_OUT, "no end within 5 s")
+WISH = EndRequest(Outcome.TIMED_OUT, "no end within 5 s")
 SAID = [
     Outcome.COMPLETED,
     Outcome.REFUSED,

@@ -12,7 +12,7 @@ from avatar_actors.model.values import McpServer
 from avatar_actors.providers.acp import acp_provider
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.session.launch import Launcher
-from avatar_actors.session.messages import ResumeWish
+from avatar_actors.session.messages import ResumePlan
 from avatar_actors.wire.commands import Beginning
 
 KEY = "sk-very-secret-1234"
@@ -50,7 +50,7 @@ def launcher(folder: Path, *passes: str, settings: AvatarSettings | None = None)
 
 async def test_the_agent_gets_what_is_harmless_and_what_its_provider_names(tmp_path: Path) -> None:
     with environment(T1_API_KEY=KEY, T1_OTHER_KEY=KEY, LC_TIME="C"):
-        launch = await launcher(tmp_path, "T1_API_*").prepare(ResumeWish())
+        launch = await launcher(tmp_path, "T1_API_*").prepare(ResumePlan())
     assert (launch.env["T1_API_KEY"], launch.env["LC_TIME"]) == (KEY, "C")
     assert launch.env["PLANNED"] == "1"
     assert launch.env["PATH"] == os.environ["PATH"]
@@ -63,19 +63,19 @@ async def test_the_agent_gets_what_is_harmless_and_what_its_provider_names(tmp_p
 )
 async def test_what_nobody_named_stays_with_the_host(tmp_path: Path, name: str) -> None:
     with environment(**{name: ""}):
-        launch = await launcher(tmp_path).prepare(ResumeWish())
+        launch = await launcher(tmp_path).prepare(ResumePlan())
     assert name not in launch.env
 
 
 async def test_what_the_host_gives_by_name_comes_last(tmp_path: Path) -> None:
     settings = AvatarSettings(env={"PLANNED": "2", "MINE": "3"})
-    launch = await launcher(tmp_path, settings=settings).prepare(ResumeWish())
+    launch = await launcher(tmp_path, settings=settings).prepare(ResumePlan())
     assert (launch.env["PLANNED"], launch.env["MINE"]) == ("2", "3")
 
 
 async def test_private_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     for _ in "twice":
-        await launcher(tmp_path).prepare(ResumeWish())
+        await launcher(tmp_path).prepare(ResumePlan())
     for name, text in FILES.items():
         assert (tmp_path / name).read_text() == text
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
@@ -101,17 +101,17 @@ def test_a_short_value_is_a_word_and_not_hidden(tmp_path: Path) -> None:
 
 async def test_what_was_chosen_since_stands_in_for_the_settings(tmp_path: Path) -> None:
     settings = AvatarSettings(model="small", mode="ask")
-    chosen = launcher(tmp_path, settings=settings).chosen(ResumeWish(model="big"))
+    chosen = launcher(tmp_path, settings=settings).chosen(ResumePlan(model="big"))
     assert (chosen.model, chosen.mode) == ("big", "ask")
 
 
 async def test_every_life_gets_an_id_of_its_own_for_a_new_session(tmp_path: Path) -> None:
-    one = await launcher(tmp_path).settle(ResumeWish("old"))
-    other = await launcher(tmp_path).settle(ResumeWish("old"))
+    one = await launcher(tmp_path).settle(ResumePlan("old"))
+    other = await launcher(tmp_path).settle(ResumePlan("old"))
     assert one.session_id == other.session_id == "old"
     assert one.new_id != other.new_id
 
 
 async def test_without_a_store_the_last_session_is_left_to_the_agent(tmp_path: Path) -> None:
-    wish = await launcher(tmp_path).settle(ResumeWish(begins=Beginning.LAST))
+    wish = await launcher(tmp_path).settle(ResumePlan(begins=Beginning.LAST))
     assert (wish.session_id, wish.begins) == ("", Beginning.LAST)

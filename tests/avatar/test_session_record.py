@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from avatar_actors.avatar.messages import Chosen, ResumeThis
+from avatar_actors.avatar.messages import ModelChosen, ResumeThis
 from avatar_actors.avatar.session_state import SessionRecord
 from avatar_actors.model.events import AvatarEvent, StateEvent
 from avatar_actors.model.values import BridgeState, Continuity, ProviderCapabilities
@@ -180,8 +180,8 @@ async def test_a_fork_is_made_again_until_something_is_said_in_it(
 
 async def test_what_was_chosen_last_is_in_every_wish(somebody: Address[object]) -> None:
     record = SessionRecord("")
-    record.choose(Chosen(model="big"))
-    record.choose(Chosen(mode="plan"))
-    record.choose(Chosen(model="small"))
+    record.choose(ModelChosen(model="big"))
+    record.choose(ModelChosen(mode="plan"))
+    record.choose(ModelChosen(model="small"))
     record.opened(ready(somebody, "s"))
     assert (record.wish().model, record.wish().mode) == ("small", "plan")

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from avatar_actors.chaos import ChaosReport, report_from_json
-from avatar_actors.chaos.oracle.process_view import Seen, seen
+from avatar_actors.chaos.oracle.process_view import ProcessSeen, seen
 from avatar_actors.programs.warden import LEASE_COOKIE
 from avatar_actors.programs.warden.process_tree import all_pids
 
@@ -109,7 +109,7 @@ def nobody_left(place: Path) -> Generator[None]:
         assert not left, left
 
 
-def _processes_of(place: Path) -> list[Seen]:
+def _processes_of(place: Path) -> list[ProcessSeen]:
     found = (seen(pid) for pid in all_pids() if str(place).encode() in _environment(pid))
     return [each for each in found if each is not None and each.state not in {"", "Z", "X"}]
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 import trio
 
-from avatar_actors.chaos.oracle.process_view import MARK, Wardens, population
+from avatar_actors.chaos.oracle.process_view import MARK, Wardens, process_owners
 
 
 @pytest.fixture
@@ -34,11 +34,11 @@ def process(run: str, *command: str) -> Generator[tuple[int, int]]:
 def test_who_stands_below_a_living_agent_is_its_helper_and_else_a_stray(run: str) -> None:
     with process(run, "sh", "-c", "sleep 600 & echo $!; wait") as (agent, helper):
         try:
-            living = population(run, Wardens(), frozenset({agent}))
+            living = process_owners(run, Wardens(), frozenset({agent}))
             assert {agent, helper}.isdisjoint(living.strays)
             assert helper in living.helpers
             assert agent not in living.helpers
-            over = population(run, Wardens(), frozenset())
+            over = process_owners(run, Wardens(), frozenset())
             assert {agent, helper} <= over.strays
             assert over.helpers == frozenset()
         finally:
@@ -49,8 +49,8 @@ def test_who_was_left_by_an_agent_that_ended_is_a_stray_of_its_run(run: str) -> 
     with process(run, "sh", "-c", "sleep 600 >/dev/null & echo $!") as (agent, left):
         try:
             os.waitid(os.P_PID, agent, os.WEXITED | os.WNOWAIT)
-            assert left in population(run, Wardens(), frozenset()).strays
-            assert left not in population(secrets.token_hex(8), Wardens(), frozenset()).strays
+            assert left in process_owners(run, Wardens(), frozenset()).strays
+            assert left not in process_owners(secrets.token_hex(8), Wardens(), frozenset()).strays
         finally:
             os.kill(left, signal.SIGKILL)
 
@@ -65,7 +65,7 @@ async def test_a_zombie_of_ours_is_ours_to_reap_and_one_of_an_agent_is_not(run: 
         everybody = frozenset[int]()
         while not {unreaped, child} <= everybody:
             await trio.sleep(0.01)
-            everybody = population(run, Wardens(), frozenset()).zombies
-        living = population(run, Wardens(), frozenset({agent})).zombies
+            everybody = process_owners(run, Wardens(), frozenset()).zombies
+        living = process_owners(run, Wardens(), frozenset({agent})).zombies
         assert unreaped in living
         assert child not in living

@@ -11,12 +11,12 @@ import pytest
 import trio
 
 from avatar_actors.chaos import (
-    Cast,
+    ChaosAgents,
     ChaosOptions,
     ChaosReport,
     FaultKind,
     FaultOrder,
-    Progress,
+    RunProgress,
     digest,
     html_page,
     plan_of,
@@ -45,7 +45,7 @@ SMALL = ChaosOptions(
 
 
 def test_the_kinds_come_one_after_the_other_in_slices_of_the_same_length() -> None:
-    faults = plan_of(BY_KIND, Cast())
+    faults = plan_of(BY_KIND, ChaosAgents())
     parts = slices(faults, BY_KIND.order, BY_KIND.seconds)
     assert [part.kind for part in parts] == list(FaultKind)
     assert all(part.end == pytest.approx(part.begin + 2.0) for part in parts)
@@ -58,21 +58,21 @@ def test_the_kinds_come_one_after_the_other_in_slices_of_the_same_length() -> No
 
 def test_a_kind_comes_at_least_once_however_short_its_slice_is() -> None:
     options = msgspec.structs.replace(BY_KIND, seconds=1.0, every=60.0)
-    faults = plan_of(options, Cast())
+    faults = plan_of(options, ChaosAgents())
     assert [fault.kind for fault in faults] == list(FaultKind)
     assert faults[-1].at < 1.0
 
 
 def test_a_kind_that_is_wished_twice_has_one_slice() -> None:
     options = msgspec.structs.replace(BY_KIND, kinds=(K.HANG, K.FLOOD, K.HANG))
-    parts = slices(plan_of(options, Cast()), options.order, options.seconds)
+    parts = slices(plan_of(options, ChaosAgents()), options.order, options.seconds)
     assert [part.kind for part in parts] == [K.HANG, K.FLOOD]
 
 
 def test_the_order_is_part_of_what_a_schedule_is_made_of() -> None:
     mixed = msgspec.structs.replace(BY_KIND, order=FaultOrder.MIXED)
-    assert digest(plan_of(BY_KIND, Cast())) == "1a79378644fb8f73"
-    assert digest(plan_of(BY_KIND, Cast())) != digest(plan_of(mixed, Cast()))
+    assert digest(plan_of(BY_KIND, ChaosAgents())) == "1a79378644fb8f73"
+    assert digest(plan_of(BY_KIND, ChaosAgents())) != digest(plan_of(mixed, ChaosAgents()))
 
 
 @pytest.mark.parametrize("order", FaultOrder)
@@ -155,9 +155,9 @@ def test_a_replay_has_its_own_order(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "--replay has its own" in capsys.readouterr().err
 
 
-async def run(tell: Callable[[Progress], None]) -> ChaosReport:
+async def run(tell: Callable[[RunProgress], None]) -> ChaosReport:
     with trio.fail_after(240):
-        return await run_chaos(SMALL, Cast(), tell)
+        return await run_chaos(SMALL, ChaosAgents(), tell)
 
 
 @for_conformance
@@ -184,7 +184,7 @@ async def test_what_is_left_in_a_slice_is_found_and_told_of_its_kind_alone() -> 
     left: list[subprocess.Popen[bytes]] = []
     descriptors: list[int] = []
 
-    def leave_some(progress: Progress) -> None:
+    def leave_some(progress: RunProgress) -> None:
         if (progress.phase, progress.kind) == ("faults", "flood") and not left:
             left.append(subprocess.Popen(["sleep", "600"]))
             left.append(subprocess.Popen(["true"]))  # nobody waits for it

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from avatar_actors.chaos import ChaosOptions, FaultKind, Progress, report_from_json
+from avatar_actors.chaos import ChaosOptions, FaultKind, RunProgress, report_from_json
 from avatar_actors.cli.chaos_display import picture
 from avatar_actors.cli.commands import run
 from avatar_actors.programs.warden.process_tree import descendants
@@ -115,7 +115,7 @@ def test_ctrl_c_leaves_a_partial_report_and_nobody(tmp_path: Path) -> None:
 def test_what_a_person_watches_fits_a_narrow_terminal() -> None:
     screen = io.StringIO()
     console = Console(file=screen, width=60, height=20, color_system=None)
-    progress = Progress(
+    progress = RunProgress(
         phase="faults",
         seconds=5,
         total=60,

@@ -16,10 +16,10 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from avatar_actors.chaos.oracle.oracle import Breach, Breaches, Ledger
-from avatar_actors.chaos.questions import Question
+from avatar_actors.chaos.oracle.oracle import Breach, Breaches, Oracle
+from avatar_actors.chaos.questions import NumberedPrompt
 
-QUESTION = Question(avatar="a1", number=7, prompt="", pieces=3)
+QUESTION = NumberedPrompt(avatar="a1", number=7, prompt="", pieces=3)
 PIECES = ("<a1.7.0>", "<a1.7.1>", "<a1.7.2>")
 
 
@@ -35,9 +35,9 @@ def turn(
     ]
 
 
-def judged(events: Iterable[AvatarEvent], question: Question = QUESTION) -> dict[Breach, int]:
+def judged(events: Iterable[AvatarEvent], question: NumberedPrompt = QUESTION) -> dict[Breach, int]:
     breaches = Breaches()
-    ledger = Ledger("a1", breaches)
+    ledger = Oracle("a1", breaches)
     ledger.asked(1, question)
     for event in events:
         ledger.heard(event)
@@ -96,7 +96,7 @@ def test_events_out_of_order_are_noticed() -> None:
 
 
 def test_a_flood_is_counted() -> None:
-    question = Question(avatar="a1", number=7, prompt="", pieces=3, flood=5)
+    question = NumberedPrompt(avatar="a1", number=7, prompt="", pieces=3, flood=5)
     flood = "<a1.7.f>"
     assert judged(turn(*PIECES, *[flood] * 5), question) == {}
     assert Breach.EVENT_LOST in judged(turn(*PIECES, *[flood] * 4), question)
@@ -105,7 +105,7 @@ def test_a_flood_is_counted() -> None:
 
 def test_who_asked_must_get_an_outcome_and_the_same_text() -> None:
     breaches = Breaches()
-    ledger = Ledger("a1", breaches)
+    ledger = Oracle("a1", breaches)
     ledger.answered(1, "text", TurnEndedEvent(seq=5, text="text"))
     assert breaches.total == 0
     ledger.answered(1, "tex", TurnEndedEvent(seq=5, text="text"))
@@ -115,7 +115,7 @@ def test_who_asked_must_get_an_outcome_and_the_same_text() -> None:
 
 def test_who_left_had_the_beginning_and_gets_an_outcome_too() -> None:
     breaches = Breaches()
-    ledger = Ledger("a1", breaches)
+    ledger = Oracle("a1", breaches)
     ledger.left(1, "te", TurnEndedEvent(seq=5, text="text"))
     assert breaches.total == 0
     ledger.left(1, "xt", TurnEndedEvent(seq=5, text="text"))
@@ -124,7 +124,7 @@ def test_who_left_had_the_beginning_and_gets_an_outcome_too() -> None:
 
 
 def test_a_model_may_say_what_it_likes_but_nothing_of_others() -> None:
-    free = Question(avatar="a1", number=7, prompt="", is_exact=False)
+    free = NumberedPrompt(avatar="a1", number=7, prompt="", is_exact=False)
     assert judged(turn("Certainly! <a1.7.0>"), free) == {}
     assert Breach.MIXED in judged(turn("Certainly! <a1.6.0>"), free)
 
@@ -140,7 +140,7 @@ WITH_A_TOOL = [
 def handed_over(given: Sequence[AvatarEvent]) -> dict[Breach, int]:
     """A turn with a tool, of which the caller was given these."""
     breaches = Breaches()
-    ledger = Ledger("a1", breaches)
+    ledger = Oracle("a1", breaches)
     ledger.asked(1, QUESTION)
     for event in WITH_A_TOOL:
         ledger.heard(event)
@@ -175,7 +175,7 @@ def test_a_caller_that_was_told_of_a_loss_has_lost_nothing_in_silence() -> None:
 
 
 def test_a_completed_turn_knows_how_its_tools_ended() -> None:
-    question = Question(avatar="a1", number=7, prompt="", pieces=3, tools=1)
+    question = NumberedPrompt(avatar="a1", number=7, prompt="", pieces=3, tools=1)
     *before, end = turn(*PIECES)
     for status, breach in (
         (ToolStatus.COMPLETED, {}),

@@ -9,7 +9,7 @@ import pytest
 
 from avatar_actors import SettingsError
 from avatar_actors.chaos import (
-    Cast,
+    ChaosAgents,
     ChaosOptions,
     ChaosReport,
     FaultKind,
@@ -20,9 +20,9 @@ from avatar_actors.chaos import (
     text_summary,
     verdict,
 )
-from avatar_actors.chaos.counters import Prompts, Tally
+from avatar_actors.chaos.counters import Prompts, RunCounters
 from avatar_actors.chaos.faults.injector import FaultRecord
-from avatar_actors.chaos.oracle.leftovers import Remains
+from avatar_actors.chaos.oracle.leftovers import Leftovers
 from avatar_actors.chaos.oracle.oracle import Breach, Breaches
 from avatar_actors.chaos.report.report import Growth
 from avatar_actors.chaos.report.samples import Effort, Samples
@@ -30,13 +30,13 @@ from avatar_actors.chaos.report.statistics import Slope
 from avatar_actors.chaos.report.verdict import Evidence, judged, memory_words
 
 OPTIONS = ChaosOptions(avatars=4, seconds=30.0, every=0.2)
-CLEAN = Remains(orphans=0, zombies=0, descriptors=0, tasks=0, threads=0, directories=0)
+CLEAN = Leftovers(orphans=0, zombies=0, descriptors=0, tasks=0, threads=0, directories=0)
 HOSTILE = '<script src="https://example.org/x.js">'
 
 
 def evidence(**changes: object) -> Evidence:
     """What a run could have seen."""
-    schedule = plan_of(OPTIONS, Cast())
+    schedule = plan_of(OPTIONS, ChaosAgents())
     faults = tuple(
         FaultRecord(
             number=fault.number,
@@ -65,7 +65,7 @@ def evidence(**changes: object) -> Evidence:
         prompts=(Prompts(sent=500, answered=490, failed=10),),
         breaches=(Breaches(),),
         down_seconds=6.0,
-        tally=Tally(),
+        tally=RunCounters(),
         dead_letters=3,
         effort=Effort(ran=15.0, starved=3.0),
         samples=Samples(
@@ -112,8 +112,8 @@ def broken(breach: Breach) -> Breaches:
         ({"remains": msgspec.structs.replace(CLEAN, zombies=1)}, "zombies"),
         ({"remains": msgspec.structs.replace(CLEAN, descriptors=2)}, "descriptors left"),
         ({"faults": ()}, "faults not landed"),
-        ({"tally": Tally(disturbed=1)}, "siblings disturbed"),
-        ({"tally": Tally(given_up=1)}, "avatars given up"),
+        ({"tally": RunCounters(disturbed=1)}, "siblings disturbed"),
+        ({"tally": RunCounters(given_up=1)}, "avatars given up"),
     ],
 )
 def test_each_promise_can_be_broken(changes: dict[str, object], name: str) -> None:

@@ -8,7 +8,13 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.cli.terminal.text import HIDDEN, PlainText, harmless, plain, without_controls
+from avatar_actors.cli.terminal.text import (
+    HIDDEN,
+    PlainText,
+    plain,
+    terminal_safe,
+    without_controls,
+)
 
 TEXTS = st.text(
     st.sampled_from("ab;31m[]P\\ \n\t\r\x07\x1b\x9b\x9c\x00ž\u202e\U0001f600"), max_size=60
@@ -39,7 +45,7 @@ def test_low_08_people_see_no_text_that_another_character_turns_or_hides() -> No
     turning = {each for each in every if unicodedata.bidirectional(each) in TURNING}
     assert turning <= set(hiding)
     assert plain(f"rm {hiding}x\u2028y") == "rm x y"
-    assert harmless(f"rm {hiding}x\u2028y") == "rm x y"
+    assert terminal_safe(f"rm {hiding}x\u2028y") == "rm x y"
     assert without_controls(f"rm {hiding}x") == f"rm {hiding}x"
 
 

@@ -15,7 +15,7 @@ import pytest
 from avatar_actors import ObservableProgram, TreeChange, TreeHappening, TreeSnapshot
 from avatar_actors.cli.commands import run
 from avatar_actors.cli.exit_codes import Failure
-from avatar_actors.cli.tree.attached import Sighting, candidates
+from avatar_actors.cli.tree.attached import FoundProgram, candidates
 from avatar_actors.processes.sweep import process_identity
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
 from tests.cli.terminal import CTRL_C, Terminal, avatar_in_terminal
@@ -279,7 +279,7 @@ def test_where_nothing_runs_it_is_said_how_to_start_something() -> None:
 
 
 def test_a_program_that_does_not_answer_is_named() -> None:
-    stopped = Sighting(ObservableProgram(pid=7, socket=Path("/nowhere")), None)
+    stopped = FoundProgram(ObservableProgram(pid=7, socket=Path("/nowhere")), None)
     with pytest.raises(Failure, match="process 7: does not answer; it is stopped"):
         candidates([stopped], None)
     with pytest.raises(Failure, match="process 8 shows no tree; there are: 7"):

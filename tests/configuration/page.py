@@ -8,7 +8,7 @@ from pathlib import Path
 
 from avatar_actors.config import avatar_sections, provider_sections
 from avatar_actors.config.avatar_sections import Servers
-from avatar_actors.config.keys import Gone, Key, Named, Section
+from avatar_actors.config.keys import Key, Named, RemovedKey, Section
 from avatar_actors.config.schema import ROOT
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "avatars" / "configuration.md"
@@ -28,7 +28,7 @@ def rows(keys: Iterable[Key], above: str = "") -> Iterator[str]:
             case Named(each) | Servers(Named(each)):
                 yield f"| `{name}` | {kind.words} | {about} |"
                 yield from rows(_own(each), f"{name}.NAME.")
-            case Gone(why):
+            case RemovedKey(why):
                 yield f"| `{name}` | refused | {why} |"
             case _:
                 yield f"| `{name}` | {kind.words} | {about} |"

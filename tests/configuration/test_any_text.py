@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from avatar_actors.config.config import AvatarConfig
-from avatar_actors.config.nodes import Block, Items, Node, Scalar, Source
+from avatar_actors.config.nodes import Items, MappingNode, Node, Scalar, Source
 from avatar_actors.config.yaml_text import parse_yaml
 from avatar_actors.model.errors import ConfigError
 from tests.configuration.seen import SEED
@@ -69,7 +69,7 @@ def plain(node: Node | None) -> object:
             return node.text
         case Items():
             return [plain(each) for each in node.nodes]
-        case Block():
+        case MappingNode():
             return {name: plain(each) for name, each in node.nodes.items()}
 
 

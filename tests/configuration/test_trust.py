@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from avatar_actors.config.config import AvatarConfig
-from avatar_actors.config.keys import AnyKind, Gone, Key, Named, Section, Switch
+from avatar_actors.config.keys import AnyKind, Key, Named, RemovedKey, Section, Switch
 from avatar_actors.config.schema import ROOT
 from avatar_actors.config.search import FOUND_MAY_SET
 from avatar_actors.model.errors import ConfigError
@@ -87,7 +87,7 @@ def paths(section: Section, above: str = "") -> Iterator[tuple[str, Key]]:
                 yield from paths(key.kind, f"{above}{key.name}.")
             case Named(each):
                 yield from paths(each, f"{above}{key.name}.mine.")
-            case Gone():
+            case RemovedKey():
                 pass
             case _:
                 yield f"{above}{key.name}", key

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from avatar_actors.config.config import AvatarConfig
-from avatar_actors.config.nodes import Scalar, Source, Spot
+from avatar_actors.config.nodes import Position, Scalar, Source
 from avatar_actors.model.errors import ConfigError
 from tests.configuration.seen import seen
 
@@ -32,14 +32,14 @@ def error_of(text: str, environ: dict[str, str] | None = None) -> str:
     ("word", "meaning"), [(word, CORE[words]) for words in CORE for word in words.split()]
 )
 def test_the_words_of_yamls_core_schema(word: str, meaning: object) -> None:
-    value = Scalar(Spot(Source("a.yaml", Path())), word).value()
+    value = Scalar(Position(Source("a.yaml", Path())), word).value()
     assert value is meaning or value == (word if meaning == "itself" else meaning)
     assert isinstance(value, type(word if meaning == "itself" else meaning))
 
 
 @pytest.mark.parametrize("word", [".nan", ".NaN", ".NAN"])
 def test_not_a_number_is_a_number_of_yamls_core_schema(word: str) -> None:
-    value = Scalar(Spot(Source("a.yaml", Path())), word).value()
+    value = Scalar(Position(Source("a.yaml", Path())), word).value()
     assert isinstance(value, float)
     assert math.isnan(value)
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.limits import Ledger
 from avatar_actors.avatar.structured_output import check_schema
-from avatar_actors.avatar.turn import submission_of, worded
+from avatar_actors.avatar.turn import prompt_text, submission_of
 from avatar_actors.config.config import AvatarConfig, config_schema
 from avatar_actors.model.errors import ConfigError, SettingsError
 from avatar_actors.model.prices import Price, PriceList
@@ -150,7 +150,7 @@ def _schema(**parts: Any) -> None:
 
 
 def _prompt(**options: Any) -> object:
-    return worded(submission_of(1, "go", options, AvatarSettings()))  # type: ignore[arg-type]
+    return prompt_text(submission_of(1, "go", options, AvatarSettings()))  # type: ignore[arg-type]
 
 
 def _limit(per_minute: float = 1.0, burst: int = 1) -> object:

@@ -10,7 +10,7 @@ import trio
 
 from avatar_actors import Budget, CostEvent, DiagnosticEvent, Outcome, open_runtime
 from avatar_actors.avatar.limits import Ledger, Limit
-from avatar_actors.avatar.messages import Charge, Release, TreasurerMessage
+from avatar_actors.avatar.messages import Charge, Release, RuntimeBudgetMessage
 from avatar_actors.model.settings import LogSettings, MetricsSettings
 from avatar_actors.model.values import Usage
 from avatar_actors.wire.facts import Fact, TurnOver
@@ -116,7 +116,7 @@ async def test_h1_a_treasurer_that_crashes_comes_back_with_its_books(
             assert (await two.chat(orders(end()))).outcome is Outcome.OVER_BUDGET
 
 
-def _broken(kind: type[Charge] | type[Release]) -> TreasurerMessage:
+def _broken(kind: type[Charge] | type[Release]) -> RuntimeBudgetMessage:
     """A message that no typed code can make, to stand for a defect that nobody knows."""
     hub: Any = "nobody's"
     if kind is Charge:

@@ -13,7 +13,7 @@ import pytest
 import trio
 
 from avatar_actors import AvatarEvent, EventEmitter, TextEvent
-from avatar_actors.hosting.streams import Hatch
+from avatar_actors.hosting.streams import BatchSlot
 from tests.hosting.engines import PATIENCE, Ear, Engines
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def test_callback_that_leaves_costs_no_other_callback(
     assert "a callback of chat_async failed" in caplog.text
 
 
-class WatchedHatch(Hatch[int]):
+class WatchedHatch(BatchSlot[int]):
     @property
     def is_about_to_be_waited_for(self) -> bool:
         return self._emptied is not None and not self._lock.locked()

@@ -15,9 +15,9 @@ from avatar_actors import open_runtime
 from avatar_actors.avatar.tree import private_dir
 from avatar_actors.processes import (
     WardenProcess,
-    open_scratch,
+    open_private_root,
     sweep_dead_hosts,
-    sweep_scratch,
+    sweep_private_roots,
     tree_sockets,
 )
 from avatar_actors.processes.private_root import scratch_parents
@@ -31,8 +31,8 @@ from tests.thorough import for_conformance
 
 LIVING_IN_SCRATCH = """
 import signal
-from avatar_actors.processes import listening_for_watchers, open_scratch
-with open_scratch() as scratch, listening_for_watchers(scratch):
+from avatar_actors.processes import listening_for_watchers, open_private_root
+with open_private_root() as scratch, listening_for_watchers(scratch):
     print(scratch, flush=True)
     signal.pause()
 """
@@ -80,11 +80,11 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
 
 @pytest.mark.parametrize("odd", ["².1-x", "1" * 200 + ".1-x", "x", "-", ".²"])
 def test_m2_odd_directory_does_not_stop_the_sweep(place: Path, odd: str) -> None:
-    with open_scratch() as ours:
+    with open_private_root() as ours:
         strange, dead = ours.parent / odd, ours.parent / f"{os.getpid()}.1-x"
         for path in (strange, dead):
             path.mkdir()
-        assert sweep_scratch() == 1
+        assert sweep_private_roots() == 1
         assert (strange.exists(), dead.exists()) == (True, False)
         assert not [found for found in tree_sockets() if found.path.is_relative_to(place)]
         strange.rmdir()
@@ -103,12 +103,12 @@ def dig(path: Path, depth: int) -> None:
 
 
 def test_m2_directory_deeper_than_the_stack_does_not_stop_the_sweep(place: Path) -> None:
-    with open_scratch() as ours:
+    with open_private_root() as ours:
         dead = ours.parent / f"{os.getpid()}.1-x"
         dig(dead, 1200)
         (dead / "d" / "file").write_text("x")
         (dead / "d" / "link").symlink_to(place)
-        assert sweep_scratch() == 1
+        assert sweep_private_roots() == 1
         assert (dead.exists(), ours.exists()) == (False, True)
         dig(ours / "deep", 1200)
     assert not ours.exists()
@@ -194,14 +194,14 @@ def test_low9_another_users_directory_of_our_name_is_left_aside(place: Path) -> 
         path.mkdir(mode=0o700)
         os.chown(path, 65534, 65534)
     (place / f"{taken.name}-notes").write_text("ours, but no directory")
-    with program(LIVING_IN_SCRATCH) as host, open_scratch() as ours:
+    with program(LIVING_IN_SCRATCH) as host, open_private_root() as ours:
         theirs = Path(" ".join(said(host)))
         assert theirs.parent == ours.parent != taken
         assert stat.S_IMODE(ours.parent.stat().st_mode) == 0o700
         assert [found.pid for found in tree_sockets() if found.path.parent == theirs] == [host.pid]
         host.kill()
         host.wait(60)
-        assert sweep_scratch() == 1
+        assert sweep_private_roots() == 1
         assert (theirs.exists(), ours.exists()) == (False, True)
 
 

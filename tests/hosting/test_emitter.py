@@ -15,7 +15,7 @@ from avatar_actors import (
     TextEvent,
     ToolEvent,
 )
-from avatar_actors.hosting.executors import Delivery, HandlerLoop
+from avatar_actors.hosting.executors import HandlerLoop, HandlerQueue
 from tests.hosting.engines import PATIENCE, Ear
 
 
@@ -250,7 +250,7 @@ def test_handler_whose_loop_has_ended_is_waited_for_no_more() -> None:
     async def listen(event: AvatarEvent) -> None:
         heard.append(event)
 
-    first, late = (Delivery(AvatarEvent, listen, loop) for _ in range(2))
+    first, late = (HandlerQueue(AvatarEvent, listen, loop) for _ in range(2))
     first.append(TextEvent(text="a"))
     assert first.rest().hear_sync(PATIENCE)
     loop.stop()

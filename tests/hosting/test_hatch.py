@@ -3,10 +3,10 @@
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from avatar_actors.hosting.streams import Hatch
+from avatar_actors.hosting.streams import BatchSlot
 
 
-async def put_until_it_is_full(hatch: Hatch[int]) -> None:
+async def put_until_it_is_full(hatch: BatchSlot[int]) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hatch.put, [1])
         await wait_all_tasks_blocked()
@@ -16,7 +16,7 @@ async def put_until_it_is_full(hatch: Hatch[int]) -> None:
 
 
 def test_what_lies_there_can_be_taken_after_the_runtime_has_ended() -> None:
-    hatch = Hatch[int]()
+    hatch = BatchSlot[int]()
     trio.run(put_until_it_is_full, hatch)
     hatch.end()
     assert hatch.take() == [1]

@@ -7,8 +7,8 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from avatar_actors import AvatarEvent, EventEmitter, open_runtime
-from avatar_actors.hosting.engine_avatar import Room, Wish
-from avatar_actors.hosting.runtime_thread import Inside
+from avatar_actors.hosting.engine_avatar import EngineAvatar, Wish
+from avatar_actors.hosting.runtime_thread import RuntimeContext
 from avatar_actors.providers.registry import provider_named
 from tests.hosting.engines import PATIENCE, Ear
 from tests.runtime.home import Home
@@ -32,11 +32,11 @@ async def test_a_room_is_closed_when_its_feed_has_delivered_everything(tmp_path:
     emitter, ear = EventEmitter(), Ear()
     emitter.on(AvatarEvent, ear)
     wish = Wish(provider_named("embedded"), "aria", Home(tmp_path).options())
-    room = Room(wish, emitter, None)
+    room = EngineAvatar(wish, emitter, None)
     with trio.fail_after(PATIENCE):
         async with open_runtime() as runtime, trio.open_nursery() as nursery:
             late = LateNursery(nursery)
-            inside = Inside(runtime, nursery, cast("trio.Nursery", late))
+            inside = RuntimeContext(runtime, nursery, cast("trio.Nursery", late))
             avatar = await room.start(inside)
             nursery.start_soon(room.close, inside)
             await avatar.wait()

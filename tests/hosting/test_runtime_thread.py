@@ -5,21 +5,21 @@ import pytest
 import trio
 
 from avatar_actors import AvatarDown, Runtime, RuntimeThread, Usage
-from avatar_actors.hosting.portal import ErrandCancelled
-from avatar_actors.hosting.runtime_thread import Inside
+from avatar_actors.hosting.portal import PortalCallCancelled
+from avatar_actors.hosting.runtime_thread import RuntimeContext
 from tests.conformance.remains import leaving_nothing
 from tests.hosting.engines import PATIENCE
 
 
-async def where(_: Inside) -> str:
+async def where(_: RuntimeContext) -> str:
     return threading.current_thread().name
 
 
-async def for_ever(_: Inside) -> None:
+async def for_ever(_: RuntimeContext) -> None:
     await trio.sleep_forever()
 
 
-async def fail(_: Inside) -> None:
+async def fail(_: RuntimeContext) -> None:
     raise LookupError("not here")
 
 
@@ -48,7 +48,7 @@ def test_cancelled_errand_ends() -> None:
     with leaving_nothing(), RuntimeThread() as runtime:
         errand = runtime.send(for_ever)
         errand.cancel()
-        with pytest.raises(ErrandCancelled):
+        with pytest.raises(PortalCallCancelled):
             errand.wait_sync()
 
 
@@ -57,7 +57,7 @@ def test_errand_that_is_cancelled_before_the_runtime_is_up_ends_too() -> None:
         runtime = RuntimeThread()
         errand = runtime.send(for_ever)
         errand.cancel()
-        with pytest.raises(ErrandCancelled):
+        with pytest.raises(PortalCallCancelled):
             errand.wait_sync()
         assert runtime.stop_sync(PATIENCE)
 
@@ -86,7 +86,7 @@ def test_stop_twice_is_once() -> None:
 
 
 def test_waiting_in_the_runtime_thread_is_refused() -> None:
-    async def wait_here(_: Inside) -> None:
+    async def wait_here(_: RuntimeContext) -> None:
         runtime.send(where).wait_sync()
 
     with (

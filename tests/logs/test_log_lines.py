@@ -22,12 +22,12 @@ from avatar_actors.model.events import (
     UnrecognisedEvent,
 )
 from avatar_actors.model.values import BridgeState, Continuity, Level, Outcome, StallVerdict, Usage
-from avatar_actors.observe.log_lines import LOGGED, LOGGERS, Line, line_of, one_line
+from avatar_actors.observe.log_lines import LOGGED, LOGGERS, LogLine, line_of, one_line
 
 CONTENT = "what was said in private"
 
 
-def written(event: AvatarEvent) -> Line:
+def written(event: AvatarEvent) -> LogLine:
     line = line_of(msgspec.structs.replace(event, avatar="aria", provider="claude"))
     assert line is not None
     assert line.logger in LOGGERS

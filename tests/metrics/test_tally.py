@@ -14,8 +14,8 @@ from avatar_actors.model.events import (
     TurnStartedEvent,
 )
 from avatar_actors.model.values import CostSource, Outcome, StallVerdict, Usage
-from avatar_actors.observe.metrics.catalogue import METRICS, Kind, Metric
-from avatar_actors.observe.metrics.tally import COUNTED, Tally
+from avatar_actors.observe.metrics.catalogue import METRICS, Metric, MetricBehaviour
+from avatar_actors.observe.metrics.tally import COUNTED, MetricsAccount
 from supervisors import Crashed, Restarting
 
 USAGE = Usage(cost_usd=0.5, input_tokens=10, output_tokens=20)
@@ -30,18 +30,18 @@ class Slate:
         self.gauges: dict[str, float] = {}
 
     def add(self, metric: Metric, amount: float, **labels: str) -> None:
-        assert metric.kind is Kind.COUNTER
+        assert metric.kind is MetricBehaviour.COUNTER
         assert set(labels) == set(metric.labels)
         words = [metric.name, *(labels[name] for name in metric.labels)]
         self.sums[" ".join(words)] += amount  # type: ignore[assignment]
 
     def observe(self, metric: Metric, value: float, **labels: str) -> None:
-        assert metric.kind is Kind.HISTOGRAM
+        assert metric.kind is MetricBehaviour.HISTOGRAM
         assert set(labels) == set(metric.labels)
         self.observed.append(value)
 
     def set(self, metric: Metric, value: float) -> None:
-        assert metric.kind is Kind.GAUGE
+        assert metric.kind is MetricBehaviour.GAUGE
         self.gauges[metric.name] = value
 
 
@@ -70,7 +70,7 @@ def cost(turn_id: int, usd: float, tokens: int = 0) -> CostEvent:
 
 def test_a_turn_is_counted_once_by_its_outcome() -> None:
     slate = Slate()
-    tally = Tally(slate)
+    tally = MetricsAccount(slate)
     for event in (started(1), ended(1), started(2), ended(2, outcome=Outcome.CRASHED)):
         tally.event(event)
     assert slate.sums["avatar_requests_total p completed"] == 1
@@ -80,14 +80,16 @@ def test_a_turn_is_counted_once_by_its_outcome() -> None:
 
 def test_a_prompt_that_never_got_its_turn_has_an_outcome_and_no_duration() -> None:
     slate = Slate()
-    Tally(slate).event(TurnEndedEvent(provider="p", avatar="aria", outcome=Outcome.REJECTED))
+    MetricsAccount(slate).event(
+        TurnEndedEvent(provider="p", avatar="aria", outcome=Outcome.REJECTED)
+    )
     assert slate.sums["avatar_requests_total p rejected"] == 1
     assert slate.observed == []
 
 
 def test_reports_of_one_turn_replace_each_other() -> None:
     slate = Slate()
-    tally = Tally(slate)
+    tally = MetricsAccount(slate)
     final = Usage(cost_usd=0.75, input_tokens=30)
     for event in (started(1), cost(1, 0.25, 10), cost(1, 0.5, 20), ended(1, final)):
         tally.event(event)
@@ -97,7 +99,7 @@ def test_reports_of_one_turn_replace_each_other() -> None:
 
 def test_each_turn_begins_its_account_anew() -> None:
     slate = Slate()
-    tally = Tally(slate)
+    tally = MetricsAccount(slate)
     for turn in (1, 2):
         for event in (started(turn), cost(turn, 0.25), ended(turn, Usage(cost_usd=0.25))):
             tally.event(event)
@@ -106,7 +108,7 @@ def test_each_turn_begins_its_account_anew() -> None:
 
 def test_reports_outside_of_turns_add_up() -> None:
     slate = Slate()
-    tally = Tally(slate)
+    tally = MetricsAccount(slate)
     for _ in range(3):
         tally.event(cost(0, 0.25))
     assert slate.sums["avatar_cost_usd_total p reported"] == 0.75
@@ -114,7 +116,7 @@ def test_reports_outside_of_turns_add_up() -> None:
 
 def test_turns_in_flight_are_those_that_began_and_did_not_end() -> None:
     slate = Slate()
-    tally = Tally(slate)
+    tally = MetricsAccount(slate)
     tally.event(started(1))
     tally.event(started(1, "bert"))
     assert slate.gauges["avatar_turns_in_flight"] == 2
@@ -124,7 +126,7 @@ def test_turns_in_flight_are_those_that_began_and_did_not_end() -> None:
 
 def test_of_an_avatar_that_is_gone_nothing_is_open() -> None:
     slate = Slate()
-    tally = Tally(slate)
+    tally = MetricsAccount(slate)
     tally.event(started(1))
     tally.event(QueueEvent(avatar="aria", waiting=3))
     tally.event(QueueEvent(avatar="bert", waiting=1))
@@ -137,7 +139,7 @@ def test_of_an_avatar_that_is_gone_nothing_is_open() -> None:
 
 def test_a_restart_is_counted_once_wherever_it_happens() -> None:
     slate = Slate()
-    tally = Tally(slate)
+    tally = MetricsAccount(slate)
     inside, outside = "runtime/avatars/aria/session", "runtime/warden"
     tally.notice(Restarting(inside, 0.0, 0.1))
     tally.event(SupervisionEvent(provider="p", avatar="aria", notice="restarting", path=inside))
@@ -151,7 +153,7 @@ def test_a_restart_is_counted_once_wherever_it_happens() -> None:
 
 def test_stalls_orphans_and_slow_readers_are_counted() -> None:
     slate = Slate()
-    tally = Tally(slate)
+    tally = MetricsAccount(slate)
     tally.event(StallEvent(provider="p", verdict=StallVerdict.WEDGED))
     tally.event(OrphansReapedEvent(provider="p", count=4))
     tally.slow(SlowReaders("p", merged=7, dropped=2))

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from avatar_actors import observable_programs
-from avatar_actors.processes import listening_for_watchers, open_scratch, tree_sockets
+from avatar_actors.processes import listening_for_watchers, open_private_root, tree_sockets
 from avatar_actors.processes.tree_socket import LONGEST
 
 HOST = """
 import signal
-from avatar_actors.processes import listening_for_watchers, open_scratch
-with open_scratch() as scratch, listening_for_watchers(scratch):
+from avatar_actors.processes import listening_for_watchers, open_private_root
+with open_private_root() as scratch, listening_for_watchers(scratch):
     print(scratch, flush=True)
     signal.pause()
 """
@@ -38,7 +38,7 @@ def paths() -> list[Path]:
 
 
 def test_the_socket_is_ours_alone_and_gone_afterwards(place: Path) -> None:
-    with open_scratch(place) as scratch, listening_for_watchers(scratch) as listener:
+    with open_private_root(place) as scratch, listening_for_watchers(scratch) as listener:
         path = Path(listener.getsockname())
         assert path.parent == scratch
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -49,7 +49,7 @@ def test_the_socket_is_ours_alone_and_gone_afterwards(place: Path) -> None:
 def test_a_path_that_is_too_long_makes_way_to_a_short_one(tmp_path: Path) -> None:
     place = tmp_path / ("x" * 100)
     place.mkdir()
-    with open_scratch(place) as scratch, listening_for_watchers(scratch) as listener:
+    with open_private_root(place) as scratch, listening_for_watchers(scratch) as listener:
         path = Path(listener.getsockname())
         assert len(os.fsencode(path)) <= LONGEST
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -75,7 +75,7 @@ def test_the_socket_of_a_killed_program_is_not_listed_and_swept(place: Path) -> 
 
 
 def test_what_is_no_socket_of_a_living_program_is_not_listed(place: Path) -> None:
-    with open_scratch(place) as scratch:
+    with open_private_root(place) as scratch:
         (scratch / "tree").write_text("a file")
         (scratch.parent / "no-number").mkdir()
         (scratch.parent / "file").touch()
@@ -83,7 +83,7 @@ def test_what_is_no_socket_of_a_living_program_is_not_listed(place: Path) -> Non
 
 
 def test_a_place_that_others_can_reach_is_left_out(place: Path) -> None:
-    with open_scratch(place) as scratch, listening_for_watchers(scratch):
+    with open_private_root(place) as scratch, listening_for_watchers(scratch):
         assert [path for path in paths() if path.is_relative_to(place)]
         scratch.parent.chmod(0o755)
         assert not [path for path in paths() if path.is_relative_to(place)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from avatar_actors import DiagnosticEvent, Outcome
 from avatar_actors.model.redaction import Redactor
-from avatar_actors.session.stdio import Tail
+from avatar_actors.session.stdio import LastLines
 from tests.conformance.dialects import dialect_named
 from tests.conformance.remains import growing_at_most
 from tests.conformance.stage import Step, on_stage
@@ -13,7 +13,7 @@ LINES = 10**6
 
 
 def test_rc_08_ring_keeps_the_last_lines_and_counts_all() -> None:
-    tail = Tail(Redactor(()))
+    tail = LastLines(Redactor(()))
     for start in range(0, LINES, 1000):
         tail.feed(b"".join(b"%d\n" % number for number in range(start, start + 1000)))
     assert tail.count == LINES

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.programs.warden.order import Order, pack_order, unpack_order
+from avatar_actors.programs.warden.order import StartOrder, pack_order, unpack_order
 
 TEXT = st.binary(max_size=20).map(lambda data: data.replace(b"\0", b""))
 NAME = TEXT.map(lambda data: data.replace(b"=", b"") or b"N")
@@ -14,7 +14,7 @@ GRACE = st.floats(0, 1e6)
 def test_order_is_read_back_once_its_last_byte_has_come(
     argv: list[bytes], cwd: bytes, env: dict[bytes, bytes], grace: float, data: st.DataObject
 ) -> None:
-    packed = pack_order(Order(argv, cwd, env, grace, 0.5))
+    packed = pack_order(StartOrder(argv, cwd, env, grace, 0.5))
     cut = data.draw(st.integers(0, len(packed) - 1))
     assert unpack_order(packed[:cut]) is None
     order = unpack_order(packed)

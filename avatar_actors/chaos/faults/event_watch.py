@@ -28,28 +28,28 @@ _GONE_WRONG = frozenset({ToolStatus.FAILED, ToolStatus.UNKNOWN})
 _WELL = frozenset({Outcome.COMPLETED, Outcome.CANCELLED})
 
 
-class Sighting(Struct, frozen=True):
+class SeenEvent(Struct, frozen=True):
     """An event, and when it was seen on the system's monotonic clock."""
 
     at: float
     event: AvatarEvent
 
 
-class Watch:
+class EventWatch:
     """The first events of a kind that come while it stands."""
 
     def __init__(self, is_it: Callable[[AvatarEvent], bool]) -> None:
         self._is_it = is_it
-        self.seen: list[Sighting] = []
+        self.seen: list[SeenEvent] = []
         self._news = trio.Event()
 
     def tell(self, event: AvatarEvent) -> None:
         """An event has come."""
         if len(self.seen) < _MOST and self._is_it(event):
-            self.seen.append(Sighting(time.monotonic(), event))
+            self.seen.append(SeenEvent(time.monotonic(), event))
             self._news.set()
 
-    async def wait(self, count: int = 1) -> Sighting:
+    async def wait(self, count: int = 1) -> SeenEvent:
         """The first, or the first so many."""
         while len(self.seen) < count:
             self._news = trio.Event()

@@ -13,7 +13,7 @@ import trio
 from avatar_actors import AvatarDown
 from avatar_actors.chaos.faults.event_watch import is_back, is_crash, is_lost
 from avatar_actors.chaos.faults.injected_errors import has_full_disk
-from avatar_actors.chaos.faults.injection import Landing, Shot, miss
+from avatar_actors.chaos.faults.injection import FaultTarget, Landing, miss
 from supervisors import MailboxSpec
 
 # How long a start is held up by a shortage before it is called a miss.
@@ -21,7 +21,7 @@ _SHORT_FOR = 10.0
 _MORE_THAN_FIT = 2
 
 
-async def raise_in_actor(shot: Shot) -> Landing:
+async def raise_in_actor(shot: FaultTarget) -> Landing:
     """In the bridge, at the next bytes of the agent: the session is lost."""
     stage, trap = shot.stage, shot.stage.trap
     with stage.witness.watching(is_lost) as losses:
@@ -36,7 +36,7 @@ async def raise_in_actor(shot: Shot) -> Landing:
     return Landing(at=trap.said_at, proof=f"the bridge raised {trap.said!r}, the session is lost")
 
 
-async def raise_in_vital(shot: Shot) -> Landing:
+async def raise_in_vital(shot: FaultTarget) -> Landing:
     """In the event hub: the avatar ends, says why, and its host starts another."""
     stage, trap = shot.stage, shot.stage.trap
     trap.in_hub = shot.words
@@ -54,7 +54,7 @@ async def raise_in_vital(shot: Shot) -> Landing:
     return Landing(at=trap.said_at, proof=f"AvatarDown: {why}")
 
 
-async def raise_in_start(shot: Shot) -> Landing:
+async def raise_in_start(shot: FaultTarget) -> Landing:
     """One to three starts in a row, of which the host's own code fails."""
     stage, trap, times = shot.stage, shot.stage.trap, shot.fault.times
     agent = await stage.agent()
@@ -68,7 +68,7 @@ async def raise_in_start(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"{failed} starts raised {shot.words!r}, then one did not")
 
 
-async def emfile(shot: Shot) -> Landing:
+async def emfile(shot: FaultTarget) -> Landing:
     """The agent dies while nothing can be opened: its next life cannot begin."""
     stage = shot.stage
     agent = await stage.agent()
@@ -85,7 +85,7 @@ async def emfile(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"the notice of a crash says: {words}")
 
 
-async def enospc(shot: Shot) -> Landing:
+async def enospc(shot: FaultTarget) -> Landing:
     """A file of the agent's next start stands on a full disk."""
     stage = shot.stage
     if not has_full_disk():
@@ -103,7 +103,7 @@ async def enospc(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"the notice of a crash says: {words}")
 
 
-async def full_mailbox(shot: Shot) -> Landing:
+async def full_mailbox(shot: FaultTarget) -> Landing:
     """More calls at once than its mailbox has room for: the rest wait, and none is lost."""
     avatar, wanted = shot.stage.avatar, _MORE_THAN_FIT * MailboxSpec().capacity
     asked = answered = most = 0

@@ -30,7 +30,7 @@ class ChaosError(Exception):
     """Raised on purpose, in somebody else's work."""
 
 
-class Trap:
+class InjectedErrors:
     """What is to go wrong next; an empty text, 0 and False: nothing. And what was `said`, when."""
 
     def __init__(self) -> None:
@@ -72,22 +72,22 @@ class Trap:
         return msgspec.structs.replace(plan, files={**plan.files, _FULL_FILE: "x" * 8})
 
 
-def trapped(provider: Provider, trap: Trap) -> Provider:
+def with_injected_errors(provider: Provider, trap: InjectedErrors) -> Provider:
     """The same agent, with these traps in its plan and its wire."""
 
     def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         return trap.spring_in_start(provider.plan(settings, place), place)
 
     def wire(settings: AvatarSettings) -> Wire:
-        return TrappedWire(provider.wire(settings), trap)
+        return FaultyWire(provider.wire(settings), trap)
 
     return msgspec.structs.replace(provider, plan=plan, wire=wire)
 
 
-class TrappedWire:
+class FaultyWire:
     """A wire that raises when bytes come and its trap is set."""
 
-    def __init__(self, wire: Wire, trap: Trap) -> None:
+    def __init__(self, wire: Wire, trap: InjectedErrors) -> None:
         self._wire, self._trap = wire, trap
 
     def command(self, command: Command) -> list[Fact]:
@@ -108,10 +108,10 @@ class TrappedWire:
         return self._wire.data_to_send()
 
 
-class TrappedStream(EventStream):
+class FaultyStream(EventStream):
     """A listener that raises in the event hub when its trap is set."""
 
-    def __init__(self, trap: Trap) -> None:
+    def __init__(self, trap: InjectedErrors) -> None:
         super().__init__(capacity=_EVERYTHING)
         self._trap = trap
 

@@ -10,9 +10,9 @@ import trio
 from msgspec import Struct
 
 from avatar_actors.chaos.faults.schedule import PlannedFault
-from avatar_actors.chaos.load import Answer
-from avatar_actors.chaos.oracle.process_view import Seen
-from avatar_actors.chaos.slot import Stage
+from avatar_actors.chaos.load import PromptOutcome
+from avatar_actors.chaos.oracle.process_view import ProcessSeen
+from avatar_actors.chaos.slot import Slot
 
 _LOOK = 0.003
 
@@ -29,10 +29,10 @@ class NotLanded(Exception):
     """It came too late, or found nobody: another attempt may hit."""
 
 
-class Shot(Struct, frozen=True):
+class FaultTarget(Struct, frozen=True):
     """A fault and the place that it is for."""
 
-    stage: Stage
+    stage: Slot
     fault: PlannedFault
 
     @property
@@ -40,7 +40,7 @@ class Shot(Struct, frozen=True):
         """What only this fault says."""
         return f"chaos fault {self.fault.number}"
 
-    async def hit(self, process: Seen, number: signal.Signals) -> float:
+    async def hit(self, process: ProcessSeen, number: signal.Signals) -> float:
         """When the signal was given; it misses when there is nobody."""
         await self.stage.house.shortage.over()
         at = time.monotonic()
@@ -48,12 +48,12 @@ class Shot(Struct, frozen=True):
             miss(f"pid {process.pid} had gone")
         return at
 
-    async def until_gone(self, *processes: Seen) -> None:
+    async def until_gone(self, *processes: ProcessSeen) -> None:
         """Until none of them stands in the table, reaped."""
         for process in processes:
             await self.until(process, "")
 
-    async def until(self, process: Seen, *states: str) -> None:
+    async def until(self, process: ProcessSeen, *states: str) -> None:
         """Until the kernel shows it in one of these states; empty: gone."""
         while True:
             await self.stage.house.shortage.over()
@@ -67,6 +67,6 @@ def miss(words: str) -> NoReturn:
     raise NotLanded(words)
 
 
-def outcome_of(answer: Answer) -> str:
+def outcome_of(answer: PromptOutcome) -> str:
     """How the question of a fault ended."""
     return answer.ended.outcome.value if answer.ended is not None else "refused"

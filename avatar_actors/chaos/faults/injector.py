@@ -16,17 +16,17 @@ from avatar_actors.chaos.counters import Prompts
 from avatar_actors.chaos.faults import host, script, signals
 from avatar_actors.chaos.faults import moment as by_moment
 from avatar_actors.chaos.faults.event_watch import is_back, is_sign
-from avatar_actors.chaos.faults.injection import Landing, NotLanded, Shot
+from avatar_actors.chaos.faults.injection import FaultTarget, Landing, NotLanded
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import PlannedFault
 from avatar_actors.chaos.load import PATIENCE
-from avatar_actors.chaos.slot import Stage
+from avatar_actors.chaos.slot import Slot
 
 _ATTEMPTS = 5
 # Many times what the slowest takes: it starts an agent, which takes some 12 s of a busy machine.
 _LANDS_WITHIN = 60.0
 
-Injection: TypeAlias = Callable[[Shot], Awaitable[Landing]]
+Injection: TypeAlias = Callable[[FaultTarget], Awaitable[Landing]]
 _K = FaultKind
 
 INJECTIONS: Final[dict[FaultKind, Injection]] = {
@@ -89,7 +89,7 @@ class FaultRecord(Struct, frozen=True, kw_only=True):
     breaches: int = 0
 
 
-async def inject(stage: Stage, fault: PlannedFault, began: float) -> FaultRecord:
+async def inject(stage: Slot, fault: PlannedFault, began: float) -> FaultRecord:
     """One fault at a time on a place; `began` is when the faults did, on the monotonic clock."""
     async with AsyncExitStack() as locks:
         await locks.enter_async_context(stage.lock)
@@ -98,12 +98,12 @@ async def inject(stage: Stage, fault: PlannedFault, began: float) -> FaultRecord
         stage.player.is_hit = True
         stage.player.hits += 1
         try:
-            return await _until_landed(Shot(stage, fault), began)
+            return await _until_landed(FaultTarget(stage, fault), began)
         finally:
             stage.player.is_hit = False
 
 
-async def _until_landed(shot: Shot, began: float) -> FaultRecord:
+async def _until_landed(shot: FaultTarget, began: float) -> FaultRecord:
     why: list[str] = []
     stage, fault = shot.stage, shot.fault
     for attempt in range(1, _ATTEMPTS + 1):
@@ -126,7 +126,7 @@ async def _until_landed(shot: Shot, began: float) -> FaultRecord:
     )
 
 
-async def _land(shot: Shot, began: float, attempt: int) -> FaultRecord:
+async def _land(shot: FaultTarget, began: float, attempt: int) -> FaultRecord:
     stage, fault = shot.stage, shot.fault
     before, down = stage.witness.restarts, stage.witness.down_seconds
     prompts, breaches = msgspec.structs.replace(stage.player.prompts), stage.witness.breaches.total

@@ -10,16 +10,16 @@ import trio
 
 from avatar_actors import AvatarStartError, BridgeState, EventStream, StateEvent
 from avatar_actors.chaos.faults.event_watch import is_back, is_lost, is_state
-from avatar_actors.chaos.faults.injection import Landing, Shot, miss
+from avatar_actors.chaos.faults.injection import FaultTarget, Landing, miss
 from avatar_actors.chaos.faults.signals import pids, wardens_of
-from avatar_actors.chaos.oracle.process_view import MARK, Seen, marked, newest_pid
+from avatar_actors.chaos.oracle.process_view import MARK, ProcessSeen, marked, newest_pid
 
 _LOOK = 0.004
 # An agent of Python needs some 100 ms to be ready; a start is cancelled in the midst of that.
 _MID_START = 0.01
 
 
-async def kill_in_start(shot: Shot) -> Landing:
+async def kill_in_start(shot: FaultTarget) -> Landing:
     """The next life's process is killed as soon as it is there."""
     stage = shot.stage
     agent = await stage.agent()
@@ -38,7 +38,7 @@ async def kill_in_start(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"pid {young.pid} was not ready yet, and is gone")
 
 
-async def _newborn(shot: Shot, since: int) -> Seen:
+async def _newborn(shot: FaultTarget, since: int) -> ProcessSeen:
     while True:
         await shot.stage.house.shortage.over()
         found = marked(shot.stage.mark, since)
@@ -47,7 +47,7 @@ async def _newborn(shot: Shot, since: int) -> Seen:
         await trio.sleep(_LOOK)
 
 
-async def kill_in_stop(shot: Shot) -> Landing:
+async def kill_in_stop(shot: FaultTarget) -> Landing:
     """The host stops the avatar, and the agent is killed before that is done."""
     stage = shot.stage
     agent = await stage.agent()
@@ -74,7 +74,7 @@ async def kill_in_stop(shot: Shot) -> Landing:
     return Landing(at=landed, proof=f"pid {agent.pid} killed during stop(), nobody is left")
 
 
-async def kill_in_backoff(shot: Shot) -> Landing:
+async def kill_in_backoff(shot: FaultTarget) -> Landing:
     """The warden goes while an agent waits for its next life."""
     stage = shot.stage
     victims = await wardens_of(shot)
@@ -94,7 +94,7 @@ async def kill_in_backoff(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"warden {pids(victims)} killed in the pause, and gone")
 
 
-async def cancel_in_restart(shot: Shot) -> Landing:
+async def cancel_in_restart(shot: FaultTarget) -> Landing:
     """A prompt, the avatar, or a start: cancelled while there is no session."""
     if shot.fault.variant == "start":
         return await _cancel_start(shot)
@@ -121,7 +121,7 @@ async def cancel_in_restart(shot: Shot) -> Landing:
     return Landing(at=at, proof="a prompt was cancelled while the agent was starting")
 
 
-async def _stop_now(shot: Shot) -> Landing:
+async def _stop_now(shot: FaultTarget) -> Landing:
     at = time.monotonic()
     await shot.stage.stop()
     left = await _left_of(shot, shot.stage.mark)
@@ -131,7 +131,7 @@ async def _stop_now(shot: Shot) -> Landing:
     return Landing(at=at, proof="the avatar was stopped while its agent was starting")
 
 
-async def _cancel_start(shot: Shot) -> Landing:
+async def _cancel_start(shot: FaultTarget) -> Landing:
     house, name = shot.stage.house, f"x{shot.fault.number}"
     mark = f"{house.run}/{name}"
     options = house.options.copy()
@@ -166,5 +166,5 @@ async def _cancel_on_its_way(states: EventStream, start: trio.CancelScope, pause
             start.cancel()
 
 
-async def _left_of(shot: Shot, mark: str) -> list[Seen]:
+async def _left_of(shot: FaultTarget, mark: str) -> list[ProcessSeen]:
     return await shot.stage.house.shortage.look(partial(marked, mark))

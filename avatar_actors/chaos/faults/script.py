@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from avatar_actors import DiagnosticEvent, Outcome, TextEvent, TurnEndedEvent
-from avatar_actors.chaos.faults.injection import Landing, Shot, miss, outcome_of
+from avatar_actors.chaos.faults.injection import FaultTarget, Landing, miss, outcome_of
 from avatar_actors.chaos.faults.kinds import FaultKind
-from avatar_actors.chaos.load import Answer
+from avatar_actors.chaos.load import PromptOutcome
 from avatar_actors.chaos.questions import MOMENT, Step
 
 _DEADLY: dict[FaultKind, tuple[Step, ...]] = {
@@ -26,7 +26,7 @@ _STDERR = 1_000_000
 _NARROW = 64
 
 
-async def die_in_turn(shot: Shot) -> Landing:
+async def die_in_turn(shot: FaultTarget) -> Landing:
     """The agent ends its own life in the midst of a turn, and leaves a process behind."""
     agent, kind = await shot.stage.agent(), shot.fault.kind
     question = shot.stage.author.faulty(*_DEADLY[kind], leaves=_LEAVES[kind])
@@ -37,7 +37,7 @@ async def die_in_turn(shot: Shot) -> Landing:
     return Landing(at=moment_of(answer), proof=f"turn crashed, pid {agent.pid} is gone")
 
 
-async def hang(shot: Shot) -> Landing:
+async def hang(shot: FaultTarget) -> Landing:
     """The agent does not even hear that it should end the turn."""
     question = shot.stage.author.faulty({"deaf": -1}, timeout=_HANGS_FOR)
     answer = await shot.stage.player.put(question)
@@ -47,18 +47,18 @@ async def hang(shot: Shot) -> Landing:
     return Landing(at=at, proof="turn timed out", frozen=answer.done - at)
 
 
-async def garbage(shot: Shot) -> Landing:
+async def garbage(shot: FaultTarget) -> Landing:
     """Random bytes, then the turn goes on."""
     step = {"garbage": 1000 * shot.fault.times, "seed": shot.fault.seed}
     return await _with_diagnostic(shot, step, "wire")
 
 
-async def stderr_flood(shot: Shot) -> Landing:
+async def stderr_flood(shot: FaultTarget) -> Landing:
     """More than any pipe holds on stderr, then the turn goes on."""
     return await _with_diagnostic(shot, {"stderr": _STDERR}, "stderr")
 
 
-async def _with_diagnostic(shot: Shot, step: Step, source: str) -> Landing:
+async def _with_diagnostic(shot: FaultTarget, step: Step, source: str) -> Landing:
     is_it = partial(_is_diagnostic, source)
     with shot.stage.witness.watching(is_it) as watch:
         answer = await shot.stage.player.put(shot.stage.author.faulty(step))
@@ -73,7 +73,7 @@ def _is_diagnostic(source: str, event: object) -> bool:
     return isinstance(event, DiagnosticEvent) and event.source.startswith(source)
 
 
-async def flood(shot: Shot) -> Landing:
+async def flood(shot: FaultTarget) -> Landing:
     """As many messages as the agent can write."""
     count = 1500 * shot.fault.times
     answer = await shot.stage.player.put(shot.stage.author.faulty(flood=count))
@@ -83,7 +83,7 @@ async def flood(shot: Shot) -> Landing:
     return Landing(at=moment_of(answer), proof=f"{count} messages counted")
 
 
-async def slow_subscriber(shot: Shot) -> Landing:
+async def slow_subscriber(shot: FaultTarget) -> Landing:
     """One with little room looks away during a flood; others must not notice."""
     count = 1500 * shot.fault.times
     async with shot.stage.avatar.events(capacity=_NARROW) as narrow:
@@ -100,7 +100,7 @@ async def slow_subscriber(shot: Shot) -> Landing:
     return Landing(at=moment_of(answer), proof=f"{squeezed} merged, {dropped} dropped and told")
 
 
-def moment_of(answer: Answer) -> float:
+def moment_of(answer: PromptOutcome) -> float:
     """When the agent began its fault, by its own word: it reads the same clock."""
     found = MOMENT.search(answer.text)
     if found is None:

@@ -14,10 +14,10 @@ from pathlib import Path
 import trio
 
 from avatar_actors import AvatarEvent, Outcome, ToolEvent, ToolStatus
-from avatar_actors.chaos.faults.injection import Landing, NotLanded, Shot, miss, outcome_of
+from avatar_actors.chaos.faults.injection import FaultTarget, Landing, NotLanded, miss, outcome_of
 from avatar_actors.chaos.faults.kinds import FaultKind
-from avatar_actors.chaos.load import Answer
-from avatar_actors.chaos.oracle.process_view import Seen, children_of
+from avatar_actors.chaos.load import PromptOutcome
+from avatar_actors.chaos.oracle.process_view import ProcessSeen, children_of
 from avatar_actors.chaos.questions import Step
 
 _LONG = 60.0
@@ -30,7 +30,7 @@ _NUMBERS = {
 }
 
 
-async def end_agent(shot: Shot) -> Landing:
+async def end_agent(shot: FaultTarget) -> Landing:
     """SIGKILL or SIGTERM."""
     number = _NUMBERS[shot.fault.kind]
     agent = await shot.stage.agent()
@@ -39,7 +39,7 @@ async def end_agent(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"pid {agent.pid} is gone after {number.name}")
 
 
-async def stop_agent(shot: Shot) -> Landing:
+async def stop_agent(shot: FaultTarget) -> Landing:
     """SIGSTOP; nobody notices but who waits for an answer."""
     agent = await shot.stage.agent()
     at = await _stop_for_a_while(shot, agent)
@@ -47,7 +47,7 @@ async def stop_agent(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"pid {agent.pid} was in state T for {frozen:.2f} s", frozen=frozen)
 
 
-async def kill_keeper(shot: Shot) -> Landing:
+async def kill_keeper(shot: FaultTarget) -> Landing:
     """The one above the agent, with whom the agent dies."""
     agent = await shot.stage.agent()
     keeper = agent.parent()
@@ -58,7 +58,7 @@ async def kill_keeper(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"keeper {keeper.pid} and agent {agent.pid} are gone")
 
 
-async def kill_warden(shot: Shot) -> Landing:
+async def kill_warden(shot: FaultTarget) -> Landing:
     """Agents live on, and a new one is made."""
     victims = await wardens_of(shot)
     at = time.monotonic()
@@ -69,14 +69,14 @@ async def kill_warden(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"{pids(victims)} gone, a warden serves again")
 
 
-async def stop_warden(shot: Shot) -> Landing:
+async def stop_warden(shot: FaultTarget) -> Landing:
     """Nothing can be started until it goes on."""
     victims = await wardens_of(shot)
     at = await _stop_for_a_while(shot, *victims)
     return Landing(at=at, proof=f"{pids(victims)} in state T for {shot.fault.seconds:g} s")
 
 
-async def term_warden(shot: Shot) -> Landing:
+async def term_warden(shot: FaultTarget) -> Landing:
     """It is deaf to it: a host's process group may get SIGTERM before the host has cleaned up."""
     victims = await wardens_of(shot)
     at = time.monotonic()
@@ -89,10 +89,10 @@ async def term_warden(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"SIGTERM delivered to {pids(victims)}, alive as before")
 
 
-async def end_tool(shot: Shot) -> Landing:
+async def end_tool(shot: FaultTarget) -> Landing:
     """SIGKILL or SIGTERM; the turn goes on without it."""
     number = _NUMBERS[shot.fault.kind]
-    found: list[tuple[Seen, float]] = []
+    found: list[tuple[ProcessSeen, float]] = []
     with shot.stage.witness.watching(partial(_is_failed, _name(shot))) as failures:
         step = {"seconds": _LONG, "input": {"command": "sleep"}}
         answer = await _with_tool(shot, step, partial(_end, shot, number, found))
@@ -104,7 +104,7 @@ async def end_tool(shot: Shot) -> Landing:
     return Landing(at=at, proof=f"tool {tool.pid} is gone, and told as failed")
 
 
-async def stop_tool(shot: Shot) -> Landing:
+async def stop_tool(shot: FaultTarget) -> Landing:
     """SIGSTOP, SIGCONT: the turn takes longer, and ends well."""
     found: list[Landing] = []
     # A directory: to make one takes no descriptor, of which there may be none.
@@ -116,11 +116,13 @@ async def stop_tool(shot: Shot) -> Landing:
     return found[0]
 
 
-async def _with_tool(shot: Shot, tool: Step, act: Callable[[], Awaitable[None]]) -> Answer:
+async def _with_tool(
+    shot: FaultTarget, tool: Step, act: Callable[[], Awaitable[None]]
+) -> PromptOutcome:
     """A turn with a tool that is a real process; `act` is done to it while it runs."""
     stage, name = shot.stage, _name(shot)
     step = {"tool": "Bash", "id": name, **tool}
-    answers: list[Answer] = []
+    answers: list[PromptOutcome] = []
     async with trio.open_nursery() as nursery:
         with stage.witness.watching(partial(_is_started, name)) as starts:
 
@@ -135,7 +137,7 @@ async def _with_tool(shot: Shot, tool: Step, act: Callable[[], Awaitable[None]])
     return answers[0]
 
 
-async def _tool_of(shot: Shot) -> Seen:
+async def _tool_of(shot: FaultTarget) -> ProcessSeen:
     agent = await shot.stage.agent()
     while True:
         await shot.stage.house.shortage.over()
@@ -145,12 +147,14 @@ async def _tool_of(shot: Shot) -> Seen:
         await trio.sleep(_LOOK)
 
 
-async def _end(shot: Shot, number: signal.Signals, found: list[tuple[Seen, float]]) -> None:
+async def _end(
+    shot: FaultTarget, number: signal.Signals, found: list[tuple[ProcessSeen, float]]
+) -> None:
     tool = await _tool_of(shot)
     found.append((tool, await shot.hit(tool, number)))
 
 
-async def _stop(shot: Shot, gate: Path, found: list[Landing]) -> None:
+async def _stop(shot: FaultTarget, gate: Path, found: list[Landing]) -> None:
     try:
         tool = await _tool_of(shot)
         at = await _stop_for_a_while(shot, tool)
@@ -164,7 +168,7 @@ def _open(gate: Path) -> None:
     gate.mkdir()
 
 
-def _name(shot: Shot) -> str:
+def _name(shot: FaultTarget) -> str:
     return f"tool-{shot.fault.number}"
 
 
@@ -178,7 +182,7 @@ def _is_failed(name: str, event: AvatarEvent) -> bool:
     )
 
 
-async def _stop_for_a_while(shot: Shot, *processes: Seen) -> float:
+async def _stop_for_a_while(shot: FaultTarget, *processes: ProcessSeen) -> float:
     at = time.monotonic()
     try:
         for process in processes:
@@ -197,13 +201,13 @@ async def _stop_for_a_while(shot: Shot, *processes: Seen) -> float:
     return at
 
 
-async def wardens_of(shot: Shot) -> list[Seen]:
+async def wardens_of(shot: FaultTarget) -> list[ProcessSeen]:
     """Anchor, server or both, as the fault says, of the present warden."""
     roles = ("anchor", "server") if shot.fault.variant == "both" else (shot.fault.variant,)
     return await _roles(shot, roles)
 
 
-async def _roles(shot: Shot, roles: tuple[str, ...]) -> list[Seen]:
+async def _roles(shot: FaultTarget, roles: tuple[str, ...]) -> list[ProcessSeen]:
     while True:
         there = await shot.stage.house.shortage.look(shot.stage.house.wardens.find)
         if all(role in there for role in roles):
@@ -211,6 +215,6 @@ async def _roles(shot: Shot, roles: tuple[str, ...]) -> list[Seen]:
         await trio.sleep(_LOOK)
 
 
-def pids(processes: list[Seen]) -> str:
+def pids(processes: list[ProcessSeen]) -> str:
     """For a proof."""
     return " and ".join(str(process.pid) for process in processes)

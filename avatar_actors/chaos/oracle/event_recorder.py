@@ -9,29 +9,29 @@ from contextlib import contextmanager
 import trio
 
 from avatar_actors import AvatarEvent, BridgeState, EventStream, StateEvent
-from avatar_actors.chaos.counters import Tally
-from avatar_actors.chaos.faults.event_watch import Watch, is_pause
-from avatar_actors.chaos.oracle.oracle import Breaches, Ledger
+from avatar_actors.chaos.counters import RunCounters
+from avatar_actors.chaos.faults.event_watch import EventWatch, is_pause
+from avatar_actors.chaos.oracle.oracle import Breaches, Oracle
 
 UP = frozenset({BridgeState.READY, BridgeState.BUSY})
 
 
-class Witness:
+class EventRecorder:
     """One for a place, whoever plays there; its counts only grow."""
 
-    def __init__(self, name: str, tally: Tally) -> None:
+    def __init__(self, name: str, tally: RunCounters) -> None:
         self.breaches = Breaches()
-        self.ledger = Ledger(name, self.breaches)
+        self.ledger = Oracle(name, self.breaches)
         self.restarts = 0
         self.down_seconds = 0.0
         self._tally = tally
-        self._watches: list[Watch] = []
+        self._watches: list[EventWatch] = []
         self._down_since: float | None = None
 
     @contextmanager
-    def watching(self, is_it: Callable[[AvatarEvent], bool]) -> Generator[Watch]:
+    def watching(self, is_it: Callable[[AvatarEvent], bool]) -> Generator[EventWatch]:
         """From now on, hear of such events."""
-        watch = Watch(is_it)
+        watch = EventWatch(is_it)
         self._watches.append(watch)
         try:
             yield watch

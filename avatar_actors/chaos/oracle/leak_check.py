@@ -13,14 +13,14 @@ from avatar_actors.chaos.load import PATIENCE
 from avatar_actors.chaos.oracle.event_recorder import UP
 from avatar_actors.chaos.oracle.leftovers import (
     Inventory,
-    Remains,
+    Leftovers,
     difference,
     inventory,
     settled,
     steady,
 )
 from avatar_actors.chaos.report.statistics import Histogram
-from avatar_actors.chaos.slot import House, Stage
+from avatar_actors.chaos.slot import RunContext, Slot
 
 _LOOK = 0.1
 
@@ -36,16 +36,16 @@ class Alone(Struct, frozen=True, kw_only=True):
     disturbed: int
     answers: int
     p99: float | None
-    left: Remains
+    left: Leftovers
 
 
-class Survey:
+class LeakCheck:
     """Counts when nobody asks: before the first question and after the last, and between slices.
 
     What is there after a slice is what the next is held against.
     """
 
-    def __init__(self, house: House, stages: Sequence[Stage]) -> None:
+    def __init__(self, house: RunContext, stages: Sequence[Slot]) -> None:
         self._house, self._stages = house, stages
         self._first: Inventory | None = None
         self._there: Inventory | None = None
@@ -55,7 +55,7 @@ class Survey:
         """All are up, and nobody was asked anything yet."""
         self._first = await self._look()
 
-    async def after_questions(self) -> Remains:
+    async def after_questions(self) -> Leftovers:
         """What there is more than then, with all up again."""
         assert self._first is not None
         async with self._rest():

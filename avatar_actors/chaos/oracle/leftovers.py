@@ -13,7 +13,7 @@ from typing import TypeAlias
 import trio
 from msgspec import Struct
 
-from avatar_actors.chaos.oracle.process_view import Population, Wardens, population
+from avatar_actors.chaos.oracle.process_view import ProcessOwners, Wardens, process_owners
 from avatar_actors.programs.warden.process_tree import read_stat
 
 _SETTLE = 10.0
@@ -27,14 +27,14 @@ Look: TypeAlias = Callable[[], Awaitable["Inventory"]]
 class Inventory(Struct, frozen=True, kw_only=True):
     """What there is at one moment, of this program and below it."""
 
-    processes: Population
+    processes: ProcessOwners
     descriptors: int
     tasks: int
     threads: int
     directories: int
 
 
-class Remains(Struct, frozen=True, kw_only=True):
+class Leftovers(Struct, frozen=True, kw_only=True):
     """What there is more than there was before."""
 
     orphans: int
@@ -49,21 +49,21 @@ class Remains(Struct, frozen=True, kw_only=True):
         """Whether there is nothing."""
         return not any(getattr(self, name) for name in self.__struct_fields__)
 
-    def __or__(self, other: Remains) -> Remains:
+    def __or__(self, other: Leftovers) -> Leftovers:
         """The worse of both, for each."""
         names = self.__struct_fields__
         worse = {name: max(getattr(self, name), getattr(other, name)) for name in names}
-        return Remains(**worse)
+        return Leftovers(**worse)
 
 
-NOTHING_LEFT = Remains(orphans=0, zombies=0, descriptors=0, tasks=0, threads=0, directories=0)
+NOTHING_LEFT = Leftovers(orphans=0, zombies=0, descriptors=0, tasks=0, threads=0, directories=0)
 
 
 def inventory(run: str, wardens: Wardens, agents: frozenset[int] = frozenset()) -> Inventory:
     """Count everything, now. `run` is the mark of its processes; `agents` may be there."""
     gc.collect()
     return Inventory(
-        processes=population(run, wardens, agents),
+        processes=process_owners(run, wardens, agents),
         descriptors=open_descriptors(),
         tasks=trio.lowlevel.current_statistics().tasks_living,
         threads=busy_threads(),
@@ -102,11 +102,11 @@ async def settled(before: Inventory, look: Look) -> Inventory:
     return there
 
 
-def difference(before: Inventory, after: Inventory) -> Remains:
+def difference(before: Inventory, after: Inventory) -> Leftovers:
     """What there is more. Of helpers and directories the number: a restart gives them new names."""
     then, now = before.processes, after.processes
     more = max(0, len(now.helpers) - len(then.helpers))
-    return Remains(
+    return Leftovers(
         orphans=len(now.strays - then.strays) + more,
         zombies=len(now.zombies - then.zombies),
         descriptors=max(0, after.descriptors - before.descriptors),

@@ -17,7 +17,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from avatar_actors.chaos.questions import FLOOD, MOMENT, TOKEN, Question
+from avatar_actors.chaos.questions import FLOOD, MOMENT, TOKEN, NumberedPrompt
 
 # What a slow reader may get as one event.
 _MERGED = (TextEvent, ThinkingEvent)
@@ -28,7 +28,7 @@ def is_counted(event: AvatarEvent) -> bool:
     return not isinstance(event, _MERGED)
 
 
-class Handed(Struct):
+class CallerCheck(Struct):
     """So far. Not `is_whole`: it was slow, and was told that it missed some."""
 
     seq: int = 0
@@ -96,7 +96,7 @@ class _Over(Struct, frozen=True):
 class _Open(Struct):
     """A turn that is under way, as far as it was heard."""
 
-    question: Question
+    question: NumberedPrompt
     has_begun: bool = False
     pieces: int = 0
     flood: int = 0
@@ -106,7 +106,7 @@ class _Open(Struct):
     handed: int | None = None
 
 
-class Ledger:
+class Oracle:
     """Judges one avatar, life after life.
 
     Tell it each prompt before it is sent (`asked`), each event of a subscriber that sees all
@@ -118,17 +118,17 @@ class Ledger:
         self._seq = 0
         self._open: dict[int, _Open] = {}
         self._over: dict[int, _Over] = {}
-        self._handed: dict[int, Handed] = {}
+        self._handed: dict[int, CallerCheck] = {}
 
     def new_life(self) -> None:
         """Another avatar has this place: it numbers events and turns from one again."""
         self._seq = 0
         self._open, self._over = {}, {}
 
-    def asked(self, turn_id: int, question: Question) -> None:
+    def asked(self, turn_id: int, question: NumberedPrompt) -> None:
         """This is about to be sent."""
         self._open[turn_id] = _Open(question)
-        self._handed[turn_id] = Handed()
+        self._handed[turn_id] = CallerCheck()
 
     def heard(self, event: AvatarEvent) -> None:
         """An event, in the order of the stream."""
@@ -160,7 +160,7 @@ class Ledger:
 
         An end without a number is the caller's own: the avatar had gone.
         """
-        got = self._handed.get(turn_id, Handed())
+        got = self._handed.get(turn_id, CallerCheck())
         self.left(turn_id, text, ended)
         if ended is None or not ended.seq:
             return
@@ -174,7 +174,7 @@ class Ledger:
 
     def left(self, turn_id: int, text: str, ended: TurnEndedEvent | None) -> None:
         """The same of a caller that left on the way, and so was handed only the first pieces."""
-        got = self._handed.pop(turn_id, Handed())
+        got = self._handed.pop(turn_id, CallerCheck())
         if ended is None:
             self._add(Breach.PROMPT_LOST, f"turn {turn_id} had no outcome in time")
         elif ended.seq and got.is_in_order and not ended.text.startswith(text):
@@ -274,7 +274,7 @@ class Ledger:
             self._add(Breach.EVENT_LOST, f"question {number}: no piece {turn.pieces}", missing)
             turn.pieces = int(index) + 1
 
-    def _look_for_strangers(self, question: Question, text: str) -> None:
+    def _look_for_strangers(self, question: NumberedPrompt, text: str) -> None:
         for avatar, number, _ in TOKEN.findall(text):
             if (avatar, int(number)) != (question.avatar, question.number):
                 words = f"question {question.number} got a piece of {avatar}.{number}"

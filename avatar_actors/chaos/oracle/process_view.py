@@ -22,7 +22,7 @@ MARK: Final = "AVATAR_CHAOS"
 _ROLES: Final = {b"avatar-anchor": "anchor", b"avatar-warden": "server"}
 
 
-class Seen(Struct, frozen=True):
+class ProcessSeen(Struct, frozen=True):
     """A process, which no other of the same pid is taken for."""
 
     pid: int
@@ -43,19 +43,19 @@ class Seen(Struct, frozen=True):
         """Whether there was somebody alive to hear it."""
         return signal_process(self.pid, number, lambda _: self.state not in {"", "Z", "X"})
 
-    def parent(self) -> Seen | None:
+    def parent(self) -> ProcessSeen | None:
         """Who stands above it now."""
         stat = read_stat(self.pid)
         return None if stat is None or stat.started != self.started else seen(stat.parent)
 
 
-def seen(pid: int) -> Seen | None:
+def seen(pid: int) -> ProcessSeen | None:
     """The process that has this pid now."""
     stat = read_stat(pid)
-    return None if stat is None else Seen(pid, stat.started)
+    return None if stat is None else ProcessSeen(pid, stat.started)
 
 
-def children_of(process: Seen) -> list[Seen]:
+def children_of(process: ProcessSeen) -> list[ProcessSeen]:
     """Its children now."""
     return [each for pid in children(process.pid) if (each := seen(pid)) is not None]
 
@@ -65,7 +65,7 @@ def newest_pid() -> int:
     return int(_read(Path("/proc/loadavg")).split()[-1])
 
 
-def marked(mark: str, since: int = 0) -> list[Seen]:
+def marked(mark: str, since: int = 0) -> list[ProcessSeen]:
     """Who carries this mark in its environment; `since` this pid, if they have not wrapped."""
     newest = newest_pid()
     pids: Iterable[int] = range(since + 1, newest + 1) if since and newest >= since else all_pids()
@@ -74,7 +74,7 @@ def marked(mark: str, since: int = 0) -> list[Seen]:
     return [each for each in found if each is not None]
 
 
-def marked_as_begun(run: str) -> list[Seen]:
+def marked_as_begun(run: str) -> list[ProcessSeen]:
     """Everybody of this run: whose mark begins with its name."""
     wanted = f"{MARK}={run}/".encode()
     found = (seen(pid) for pid in all_pids() if _mark_in(wanted, pid))
@@ -91,24 +91,24 @@ class Wardens:
     def __init__(self) -> None:
         self._sessions: set[int] = set()
 
-    def find(self) -> dict[str, Seen]:
+    def find(self) -> dict[str, ProcessSeen]:
         """The newest anchor and the newest server: older ones look only after their last keepers.
 
         It looks at every process of the system.
         """
         self._sessions |= {pid for pid in children(os.getpid()) if _name(pid) in _ROLES}
-        found: dict[str, Seen] = {}
+        found: dict[str, ProcessSeen] = {}
         for process in self.everybody():
             role = _ROLES.get(_name(process.pid), "")
             if role:
                 found[role] = process
         return found
 
-    def everybody(self) -> list[Seen]:
+    def everybody(self) -> list[ProcessSeen]:
         """All of their sessions, keepers too, the newest last."""
         stats = ((pid, read_stat(pid)) for pid in all_pids())
         ours = [
-            Seen(pid, stat.started)
+            ProcessSeen(pid, stat.started)
             for pid, stat in stats
             if stat is not None and stat.session in self._sessions and not stat.is_dead
         ]
@@ -134,7 +134,7 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-class Population(Struct, frozen=True, kw_only=True):
+class ProcessOwners(Struct, frozen=True, kw_only=True):
     """`strays` belong to nobody who lives; `helpers` are those of living agents.
 
     `zombies` are due to be reaped by us, a keeper or the warden; an agent's own are its affair.
@@ -145,7 +145,7 @@ class Population(Struct, frozen=True, kw_only=True):
     zombies: frozenset[int]
 
 
-def population(run: str, wardens: Wardens, agents: frozenset[int]) -> Population:
+def process_owners(run: str, wardens: Wardens, agents: frozenset[int]) -> ProcessOwners:
     """Everybody with the mark of this run, below us or of our wardens; `agents` are who lives."""
     serving = {each.pid for each in wardens.find().values()}
     staff = {each.pid for each in wardens.everybody()}
@@ -158,7 +158,7 @@ def population(run: str, wardens: Wardens, agents: frozenset[int]) -> Population
     above = {pid for keeper in keepers for pid in _ancestors(keeper, stats)} & staff
     wanted = keepers | below | above | serving if agents else set[int]()
     reapers = {os.getpid(), *ours} - below
-    return Population(
+    return ProcessOwners(
         strays=frozenset((ours & stats.keys()) - dead - wanted),
         helpers=frozenset((below & stats.keys()) - dead - agents),
         zombies=frozenset(pid for pid in dead if stats[pid].parent in reapers),

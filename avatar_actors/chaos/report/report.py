@@ -14,7 +14,7 @@ from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault
 from avatar_actors.chaos.oracle.leak_check import Alone
-from avatar_actors.chaos.oracle.leftovers import Remains
+from avatar_actors.chaos.oracle.leftovers import Leftovers
 from avatar_actors.chaos.report.samples import Samples
 from avatar_actors.chaos.report.statistics import Histogram, Slope
 
@@ -123,7 +123,7 @@ class ChaosReport(Struct, frozen=True, kw_only=True):
     siblings: Histogram
     samples: Samples
     memory: Growth
-    remains: Remains
+    remains: Leftovers
     examples: tuple[str, ...]
 
     @property

@@ -13,7 +13,7 @@ from typing import ClassVar
 import trio
 from msgspec import Struct
 
-from avatar_actors.chaos.counters import Tally
+from avatar_actors.chaos.counters import RunCounters
 from avatar_actors.chaos.faults.shortage import Shortage
 from avatar_actors.chaos.oracle.leftovers import busy_threads, open_descriptors
 
@@ -123,7 +123,7 @@ class Sampler:
         self._columns = {name: array("d", bytes(8 * (int(seconds) + 64))) for name in _COLUMNS}
         self._count = 0
 
-    async def run(self, tally: Tally, shortage: Shortage) -> None:
+    async def run(self, tally: RunCounters, shortage: Shortage) -> None:
         """Until cancelled."""
         began = time.monotonic()
         while self._count < len(self._columns["seconds"]):

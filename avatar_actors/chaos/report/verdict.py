@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from avatar_actors.chaos.counters import Prompts, Tally
+from avatar_actors.chaos.counters import Prompts, RunCounters
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, digest
 from avatar_actors.chaos.oracle.leak_check import Alone
-from avatar_actors.chaos.oracle.leftovers import Remains
+from avatar_actors.chaos.oracle.leftovers import Leftovers
 from avatar_actors.chaos.oracle.oracle import Breach, Breaches
 from avatar_actors.chaos.report.report import (
     ChaosOptions,
@@ -52,11 +52,11 @@ class Evidence(Struct, frozen=True, kw_only=True):
     prompts: tuple[Prompts, ...]
     breaches: tuple[Breaches, ...]
     down_seconds: float
-    tally: Tally
+    tally: RunCounters
     dead_letters: int
     effort: Effort
     samples: Samples
-    remains: Remains
+    remains: Leftovers
     alone: dict[FaultKind, Alone] = {}
     seconds: float
     is_complete: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import astuple
 
 from avatar_actors.chaos.faults.schedule import FaultOrder
-from avatar_actors.chaos.oracle.leftovers import Remains
+from avatar_actors.chaos.oracle.leftovers import Leftovers
 from avatar_actors.chaos.report.report import ChaosReport, KindRow, Times
 
 NOTHING = "–"
@@ -68,7 +68,7 @@ def alone_words(report: ChaosReport, row: KindRow) -> list[str]:
 def left_words(row: KindRow) -> list[str]:
     """Orphans, zombies, descriptors, tasks, threads and directories that its slice left."""
     if row.alone is None:
-        return [NOTHING] * len(Remains.__struct_fields__)
+        return [NOTHING] * len(Leftovers.__struct_fields__)
     return [f"{count:,}" for count in astuple(row.alone.left)]
 
 

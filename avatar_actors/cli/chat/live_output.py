@@ -12,10 +12,10 @@ import trio
 
 from avatar_actors import Avatar, AvatarEvent, TurnEndedEvent
 from avatar_actors.cli.terminal.device import Keyboard
-from avatar_actors.cli.terminal.permission_answers import PersonToAsk
+from avatar_actors.cli.terminal.permission_answers import KeyApprovals
 
 if TYPE_CHECKING:
-    from avatar_actors.cli.chat.terminal_view import Canvas
+    from avatar_actors.cli.chat.terminal_view import TerminalView
 
 # Seconds between two pictures: as many as the eye wants, and as few as a slow line needs.
 PACE: Final = 1 / 12
@@ -27,12 +27,12 @@ class LiveOutput:
     `make` gets the canvas ready, which takes a while: so it is called when the agent starts.
     """
 
-    def __init__(self, make: Callable[[], Canvas], keyboard: Keyboard) -> None:
+    def __init__(self, make: Callable[[], TerminalView], keyboard: Keyboard) -> None:
         self._make, self._keyboard = make, keyboard
-        self._canvas: Canvas | None = None
+        self._canvas: TerminalView | None = None
         self._is_there = trio.Event()
         self._changed = trio.Event()
-        self._person = PersonToAsk(self.warn, self._away)
+        self._person = KeyApprovals(self.warn, self._away)
 
     @property
     def is_away(self) -> bool:
@@ -80,7 +80,7 @@ class LiveOutput:
         if self._canvas is not None:
             self._canvas.restore()
 
-    async def _paint(self, canvas: Canvas) -> None:
+    async def _paint(self, canvas: TerminalView) -> None:
         while True:
             # Without any news the clocks and the spinner of the picture go on.
             with trio.move_on_after(PACE):
@@ -89,17 +89,17 @@ class LiveOutput:
             await canvas.paint()
             await trio.sleep(PACE)
 
-    async def _hear_keys(self, canvas: Canvas) -> None:
+    async def _hear_keys(self, canvas: TerminalView) -> None:
         while True:
             for key in await self._keyboard.pressed():
                 await self._press(key, canvas)
 
-    async def _press(self, key: str, canvas: Canvas) -> None:
+    async def _press(self, key: str, canvas: TerminalView) -> None:
         asked = {each.request_id: each for each in canvas.display.asks}.get(canvas.shown_ask)
         if asked is not None:
             await self._person.press(key, asked)
 
-    async def _follow_window(self, canvas: Canvas) -> None:
+    async def _follow_window(self, canvas: TerminalView) -> None:
         wanted = (signal.SIGWINCH, signal.SIGTSTP)
         with trio.open_signal_receiver(*wanted) as signals:
             async for number in signals:
@@ -107,7 +107,7 @@ class LiveOutput:
                     await self._stop(canvas)
                 self._changed.set()
 
-    async def _stop(self, canvas: Canvas) -> None:
+    async def _stop(self, canvas: TerminalView) -> None:
         """As Ctrl-Z wants it; SIGSTOP, for SIGTSTP is what we listen to. SIGCONT goes on here."""
         if canvas.is_away:
             os.kill(os.getpid(), signal.SIGSTOP)

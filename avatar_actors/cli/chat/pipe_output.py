@@ -10,17 +10,17 @@ import msgspec
 
 from avatar_actors import Avatar, AvatarEvent, TextEvent, TurnEndedEvent
 from avatar_actors.cli.chat.stderr_output import Remarks
-from avatar_actors.cli.terminal.device import Outlet
-from avatar_actors.cli.terminal.permission_answers import NobodyToAsk
+from avatar_actors.cli.terminal.device import StdoutWriter
+from avatar_actors.cli.terminal.permission_answers import DenyAll
 from avatar_actors.cli.terminal.text import PlainText, plain, without_controls
 
 
 class PlainOutput:
     """The answer on stdout, ended by a newline; the rest on stderr."""
 
-    def __init__(self, outlet: Outlet, remarks: Remarks) -> None:
+    def __init__(self, outlet: StdoutWriter, remarks: Remarks) -> None:
         self._outlet, self._remarks = outlet, remarks
-        self._nobody = NobodyToAsk(remarks)
+        self._nobody = DenyAll(remarks)
         self._text = PlainText(plain if outlet.is_terminal else without_controls)
         self._last = "\n"
 
@@ -76,9 +76,9 @@ _CONTROLS: Final = re.compile(rb"\x7f|\xc2([\x80-\x9f])")
 class JsonOutput:
     """NDJSON on stdout; the rest on stderr."""
 
-    def __init__(self, outlet: Outlet, remarks: Remarks) -> None:
+    def __init__(self, outlet: StdoutWriter, remarks: Remarks) -> None:
         self._outlet, self._remarks = outlet, remarks
-        self._nobody = NobodyToAsk(remarks)
+        self._nobody = DenyAll(remarks)
 
     @property
     def is_away(self) -> bool:

@@ -21,7 +21,7 @@ PATIENCE: Final = 3.0
 _READ: Final = 1024 * 1024
 
 
-class Asked(Struct, frozen=True):
+class PromptInput(Struct, frozen=True):
     """A prompt, and the text that came with it."""
 
     prompt: str
@@ -33,15 +33,15 @@ class Asked(Struct, frozen=True):
         return {"context": {"stdin": self.context}} if self.context else {}
 
 
-def asked(words: Sequence[str]) -> Asked:
+def asked(words: Sequence[str]) -> PromptInput:
     """The prompt of these words and of stdin. `-` among them asks for stdin whatever it is."""
     said = " ".join(word for word in words if word != "-").strip()
     _check_words(said)
     piped = _read_stdin() if "-" in words or _is_piped() else ""
     if said:
-        return Asked(said, piped)
+        return PromptInput(said, piped)
     if piped.strip():
-        return Asked(piped)
+        return PromptInput(piped)
     if words or _is_piped():
         raise click.UsageError(f"the prompt is empty; for example: {EXAMPLE}")
     raise click.UsageError(f"a prompt is missing; for example: {EXAMPLE}")

@@ -20,12 +20,12 @@ from avatar_actors import (
     TurnEndedEvent,
     open_runtime,
 )
-from avatar_actors.cli.agent_choice import Casting
-from avatar_actors.cli.chat.prompt_source import Asked
+from avatar_actors.cli.agent_choice import AgentChoice
+from avatar_actors.cli.chat.prompt_source import PromptInput
 from avatar_actors.cli.exit_codes import ExitCode, Failure, code_of, nobody_reads, terminal_gone
 
 
-class Output(Protocol):
+class ChatOutput(Protocol):
     """One of three: for a person, for a pipe, for a program."""
 
     @property
@@ -78,7 +78,7 @@ class Interrupts:
     warden ends the agent once this process is gone.
     """
 
-    def __init__(self, end: Callable[[], Awaitable[None]], output: Output) -> None:
+    def __init__(self, end: Callable[[], Awaitable[None]], output: ChatOutput) -> None:
         self.code: ExitCode | None = None
         self._end, self._output = end, output
 
@@ -110,7 +110,7 @@ _CAPACITY = 65_536
 class ChatRun:
     """Three at work: one talks with the avatar, one tells its events, one hears signals."""
 
-    def __init__(self, asked: Asked, casting: Casting, output: Output) -> None:
+    def __init__(self, asked: PromptInput, casting: AgentChoice, output: ChatOutput) -> None:
         self.ended: TurnEndedEvent | None = None
         self._asked, self._casting, self._output = asked, casting, output
         self._heard = EventStream(capacity=_CAPACITY)

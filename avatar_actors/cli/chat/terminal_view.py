@@ -11,7 +11,7 @@ import trio
 
 from avatar_actors.cli.display import Display, Painter, Style
 from avatar_actors.cli.display.painter import END
-from avatar_actors.cli.terminal.device import Keyboard, Outlet, size_of
+from avatar_actors.cli.terminal.device import Keyboard, StdoutWriter, size_of
 
 _LAST_WRITE = 1.0
 
@@ -39,7 +39,7 @@ class _Sheet:
         return data
 
 
-class Canvas:
+class TerminalView:
     """The picture and the keyboard go together: both are ours, or both are given back."""
 
     def __init__(self, style: Style, descriptor: int, keyboard: Keyboard) -> None:
@@ -47,7 +47,7 @@ class Canvas:
         self.is_away = False
         self._descriptor, self._keyboard = descriptor, keyboard
         self._sheet = _Sheet(descriptor)
-        self._outlet = Outlet(descriptor)
+        self._outlet = StdoutWriter(descriptor)
         self._painter = Painter(self._sheet, self._size)
         self._turn_to_paint = trio.Lock()
         self._shown = ""

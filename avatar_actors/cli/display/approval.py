@@ -10,7 +10,7 @@ from rich.text import Text
 from avatar_actors import PermissionEvent
 from avatar_actors.cli.display.file_edits import file_edits
 from avatar_actors.cli.display.style import Signs
-from avatar_actors.cli.display.view_state import Asked
+from avatar_actors.cli.display.view_state import OpenPermission
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.text import one_line, revealed
 
@@ -71,7 +71,9 @@ def _json(given: dict[str, Any]) -> str:
         return "(it is nested too deeply to be shown)"
 
 
-def panel(asked: Asked, more: int, signs: Signs, now: float) -> tuple[Text, list[Text], list[Text]]:
+def panel(
+    asked: OpenPermission, more: int, signs: Signs, now: float
+) -> tuple[Text, list[Text], list[Text]]:
     """The head, what it is about, and the foot with the keys. `more`: so many others wait."""
     ask = asked.event
     head = f"{signs.top}{signs.line} Allow {named(ask)}? "

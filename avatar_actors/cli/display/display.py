@@ -18,12 +18,12 @@ from avatar_actors import (
     TurnEndedEvent,
 )
 from avatar_actors.cli.display import approval, frame_layout, work_box
-from avatar_actors.cli.display.notices import Line, answered, happening, lifecycle
+from avatar_actors.cli.display.notices import NoticeLine, answered, lifecycle, notice
 from avatar_actors.cli.display.scroll import Scroll
 from avatar_actors.cli.display.style import Style
-from avatar_actors.cli.display.view_state import Scene
+from avatar_actors.cli.display.view_state import ViewState
 from avatar_actors.cli.display.work import Work
-from avatar_actors.cli.terminal.text import harmless, one_line
+from avatar_actors.cli.terminal.text import one_line, terminal_safe
 
 
 class Display:
@@ -35,7 +35,7 @@ class Display:
 
     def __init__(self, style: Style) -> None:
         self._style = style
-        self._scene = Scene()
+        self._scene = ViewState()
         self._work = Work()
         self._scroll = Scroll(style)
 
@@ -51,7 +51,7 @@ class Display:
         match event:
             case TextEvent(text=text):
                 self._leave_work()
-                self._scroll.say(harmless(text))
+                self._scroll.say(terminal_safe(text))
                 if event.is_complete:
                     self._scroll.close()
             case ThinkingEvent():
@@ -74,7 +74,7 @@ class Display:
             case _:
                 pass
         self._scene.fold(event, now)
-        self._add(happening(event, self._style.signs))
+        self._add(notice(event, self._style.signs))
 
     def note(self, text: str) -> None:
         """A line of the host's own, above the frame."""
@@ -104,7 +104,7 @@ class Display:
         if line is not None:
             self._add([line])
 
-    def _add(self, lines: Sequence[Line]) -> None:
+    def _add(self, lines: Sequence[NoticeLine]) -> None:
         self._scroll.add(
             [Text(line.words, line.look) for line in lines if line.verbose <= self._style.verbose]
         )
@@ -115,7 +115,7 @@ class Display:
         if not event.is_complete:
             self._show_details(event)
         if self._style.show_thinking and not event.synthetic:
-            self._scroll.think(harmless(event.thought), event.block_id)
+            self._scroll.think(terminal_safe(event.thought), event.block_id)
         if event.is_complete:
             self._scroll.close()
             self._show_details(event)

@@ -9,10 +9,10 @@ from rich.text import Text
 
 from avatar_actors import PlanEntry
 from avatar_actors.cli.display import approval, work_box
-from avatar_actors.cli.display.rendering import Ink, cropped
+from avatar_actors.cli.display.rendering import Renderer, cropped
 from avatar_actors.cli.display.status_line import status_lines
 from avatar_actors.cli.display.style import Signs, Style
-from avatar_actors.cli.display.view_state import Scene
+from avatar_actors.cli.display.view_state import ViewState
 from avatar_actors.cli.display.work import Work
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.text import one_line
@@ -37,7 +37,7 @@ def checklist(entries: Sequence[PlanEntry], signs: Signs) -> list[Text]:
     return rows
 
 
-def state_line(scene: Scene, signs: Signs) -> Text:
+def state_line(scene: ViewState, signs: Signs) -> Text:
     """State, provider, model, mode, tokens, money and how full the context is, where known."""
     # The embedded agent says so: it has no model.
     model = scene.model if scene.model != "none" else ""
@@ -56,13 +56,13 @@ _LEAST_BOX: Final = 3
 class Parts(NamedTuple):
     """What there is to show."""
 
-    scene: Scene
+    scene: ViewState
     work: Work
     style: Style
     now: float
 
 
-def arranged(parts: Parts, text: Sequence[str], ink: Ink, size: tuple[int, int]) -> list[str]:
+def arranged(parts: Parts, text: Sequence[str], ink: Renderer, size: tuple[int, int]) -> list[str]:
     """From top to bottom: the open text, work, plan, question, status, state; at most `size`."""
     width, height = size
     scene, work, style, now = parts
@@ -84,12 +84,12 @@ def arranged(parts: Parts, text: Sequence[str], ink: Ink, size: tuple[int, int])
     return [cropped(line, width) for line in lines[-height:]] if height else []
 
 
-def final_plan(scene: Scene, style: Style) -> list[Text]:
+def final_plan(scene: ViewState, style: Style) -> list[Text]:
     """The plan as it was when the turn ended."""
     return checklist(scene.plan, style.signs)
 
 
-def _question(parts: Parts, ink: Ink, size: tuple[int, int]) -> list[str]:
+def _question(parts: Parts, ink: Renderer, size: tuple[int, int]) -> list[str]:
     """What it is about comes before its head and its keys, and its end before its middle."""
     width, room = size
     asked, *others = parts.scene.asks.values()

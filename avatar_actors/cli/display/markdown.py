@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.text import Text
 
-from avatar_actors.cli.display.rendering import Ink
+from avatar_actors.cli.display.rendering import Renderer
 
 # Where HTML is not known, what looks like it is text, and is shown.
 PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
@@ -30,7 +30,7 @@ class _Heading(Heading):
     LEVEL_ALIGN: ClassVar = {}
 
 
-class Answer(Markdown):
+class MarkdownBlock(Markdown):
     """One block of an answer. `ordinal`: the number of its first item, if it is a list of them."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
@@ -75,9 +75,9 @@ def _opens_block(token: Token) -> bool:
     return token.level == 1 and token.type == "list_item_open"
 
 
-def inline(source: str, ink: Ink) -> Text:
+def inline(source: str, ink: Renderer) -> Text:
     """A paragraph as one text that is not wrapped yet."""
-    rows = ink.rows(Answer(source), 4 * len(source) + 40)
+    rows = ink.rows(MarkdownBlock(source), 4 * len(source) + 40)
     lines = [
         Text.assemble(*((segment.text, segment.style or "") for segment in row)) for row in rows
     ]

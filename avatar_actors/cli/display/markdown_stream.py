@@ -14,7 +14,7 @@ from msgspec import Struct
 from rich.text import Text
 
 from avatar_actors.cli.display.plain_stream import PlainStream
-from avatar_actors.cli.display.rendering import Ink
+from avatar_actors.cli.display.rendering import Renderer
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -33,7 +33,7 @@ _ORDINAL: Final = re.compile(r" {0,3}(\d{1,9})[.)]")
 _TABLE_HEAD: Final = 2
 
 
-class Block(Struct, frozen=True):
+class MarkdownPiece(Struct, frozen=True):
     """A piece of the answer that is complete, or all that there is of the last one."""
 
     kind: str
@@ -42,7 +42,7 @@ class Block(Struct, frozen=True):
     goes_on: bool = False
 
 
-class Found(NamedTuple):
+class BlockSpan(NamedTuple):
     """A block in the text that came: its kind, and from where to where."""
 
     kind: str
@@ -53,7 +53,7 @@ class Found(NamedTuple):
 class MarkdownStream:
     """Text in, lines out. Every call names the width; a change of it harms only the open block."""
 
-    def __init__(self, ink: Ink) -> None:
+    def __init__(self, ink: Renderer) -> None:
         self._ink = ink
         self._plain = PlainStream(ink)
         self._room = MOST
@@ -111,20 +111,20 @@ class MarkdownStream:
     def _is_open(self) -> bool:
         return bool(self._source.strip()) or self._carry is not None
 
-    def _last_block(self) -> Block:
-        return Block(_kind(self._opener + self._source), self._source, self._opener)
+    def _last_block(self) -> MarkdownPiece:
+        return MarkdownPiece(_kind(self._opener + self._source), self._source, self._opener)
 
-    def _complete(self, width: int) -> list[Block]:
+    def _complete(self, width: int) -> list[MarkdownPiece]:
         """Blocks that others follow, else the upper part of a tall one."""
         if not self._opener and (blank := _BLANK.match(self._source)):
             self._source = self._source[blank.end() :]
         window = self._source[: VERY_TALL * width]
         found = self._found(window[: window.rfind("\n") + 1])
-        complete: list[Block] = []
+        complete: list[MarkdownPiece] = []
         for kind, start, end in found[:-1]:
             if self._is_tall(start, end, width):
                 break
-            complete.append(Block(kind, self._source[start:end], self._opener))
+            complete.append(MarkdownPiece(kind, self._source[start:end], self._opener))
             self._opener = ""
         if complete:
             self._source = self._source[sum(len(block.source) for block in complete) :]
@@ -135,15 +135,15 @@ class MarkdownStream:
             return [cut]
         return [self._taken(found[0])] if len(found) > 1 else []
 
-    def _taken(self, first: Found) -> Block:
+    def _taken(self, first: BlockSpan) -> MarkdownPiece:
         source, self._source = self._source[: first.end], self._source[first.end :]
         opener, self._opener = self._opener, ""
-        return Block(first.kind, source, opener)
+        return MarkdownPiece(first.kind, source, opener)
 
     def _is_tall(self, start: int, end: int, width: int) -> bool:
         return end - start > TALL * width or self._source.count("\n", start, end) > TALL
 
-    def _found(self, whole: str) -> list[Found]:
+    def _found(self, whole: str) -> list[BlockSpan]:
         """The blocks in these lines, one after the other without a gap."""
         from avatar_actors.cli.display.markdown import blocks  # noqa: PLC0415 - 60 ms
 
@@ -152,11 +152,11 @@ class MarkdownStream:
         lines = [0, *accumulate(len(line) + 1 for line in whole.split("\n"))]
         starts = [0, *(lines[_line_of(token) - skipped] for token in tokens[1:]), len(whole)]
         return [
-            Found(token.type, start, end)
+            BlockSpan(token.type, start, end)
             for token, start, end in zip(tokens, starts, starts[1:], strict=False)
         ]
 
-    def _cut_block(self, width: int, end: int) -> Block | None:
+    def _cut_block(self, width: int, end: int) -> MarkdownPiece | None:
         """The upper part of a tall block; None: it may grow on."""
         kind = _kind(self._opener + self._source[: min(end, TALL * width)])
         if kind == "fence":
@@ -167,27 +167,27 @@ class MarkdownStream:
             return self._cut_lines(kind, width, VERY_TALL)
         return None
 
-    def _cut_lines(self, kind: str, width: int, most: int) -> Block | None:
+    def _cut_lines(self, kind: str, width: int, most: int) -> MarkdownPiece | None:
         """So many lines, or what has as many characters as they could hold."""
         at = min(_offset(self._source, most), most * width)
         at = self._source.rfind("\n", 0, at) + 1 or at
         if at >= len(self._source):
             return None
         source, self._source = self._source[:at], self._source[at:]
-        block = Block(kind, source, self._opener, goes_on=True)
+        block = MarkdownPiece(kind, source, self._opener, goes_on=True)
         self._opener = _opener(kind, self._opener + source)
         return block
 
-    def _cut_paragraph(self, most: int) -> Block:
+    def _cut_paragraph(self, most: int) -> MarkdownPiece:
         at = _between_words(self._source[:most]) or most
         source, self._source = self._source[:at], self._source[at:]
         if self._source.startswith("\n"):
             source, self._source = f"{source}\n", self._source[1:]
-        block = Block("paragraph_open", source, self._opener, goes_on=True)
+        block = MarkdownPiece("paragraph_open", source, self._opener, goes_on=True)
         self._opener = JOINER
         return block
 
-    def _draw(self, block: Block, width: int) -> list[str]:
+    def _draw(self, block: MarkdownPiece, width: int) -> list[str]:
         gap = [""] if self._is_apart(block) else []
         self._before = f"{block.kind} goes on" if block.goes_on else block.kind
         if block.kind != "list_item_open":
@@ -198,12 +198,12 @@ class MarkdownStream:
             return gap + self._fence(block, width)
         return gap + self._other(block, width)
 
-    def _is_apart(self, block: Block) -> bool:
+    def _is_apart(self, block: MarkdownPiece) -> bool:
         if not self._before or self._before.endswith("goes on"):
             return False
         return not (self._before == block.kind == "list_item_open")
 
-    def _paragraph(self, block: Block, width: int) -> list[str]:
+    def _paragraph(self, block: MarkdownPiece, width: int) -> list[str]:
         from avatar_actors.cli.display.markdown import inline  # noqa: PLC0415 - 60 ms
 
         text = inline(block.opener + block.source, self._ink)
@@ -217,7 +217,7 @@ class MarkdownStream:
             self._carry = lines.pop()
         return [self._ink.line(line) for line in lines]
 
-    def _fence(self, block: Block, width: int) -> list[str]:
+    def _fence(self, block: MarkdownPiece, width: int) -> list[str]:
         from avatar_actors.cli.display.markdown import blocks, highlighted  # noqa: PLC0415
 
         token = blocks(block.opener + block.source)[0]
@@ -226,14 +226,14 @@ class MarkdownStream:
         rows = self._ink.rows(highlighted(code.removesuffix("\n"), language), width)
         return [self._ink.coded(row) for row in rows]
 
-    def _other(self, block: Block, width: int) -> list[str]:
-        from avatar_actors.cli.display.markdown import Answer  # noqa: PLC0415 - 60 ms
+    def _other(self, block: MarkdownPiece, width: int) -> list[str]:
+        from avatar_actors.cli.display.markdown import MarkdownBlock  # noqa: PLC0415 - 60 ms
 
         ordinal = _ORDINAL.match(block.source) if block.kind == "list_item_open" else None
         self._ordinal = (self._ordinal + 1 or int(ordinal[1])) if ordinal else -1
         # A paragraph that was cut may turn out to be a heading, by a line below it.
         opener = block.opener.removeprefix(JOINER)
-        return self._ink.lines(Answer(opener + block.source, self._ordinal), width)
+        return self._ink.lines(MarkdownBlock(opener + block.source, self._ordinal), width)
 
 
 def _line_of(token: Token) -> int:

@@ -6,13 +6,13 @@ from itertools import repeat
 
 from rich.cells import get_character_cell_size
 
-from avatar_actors.cli.display.rendering import Ink
+from avatar_actors.cli.display.rendering import Renderer
 
 
 class PlainStream:
     """Text in, lines out; only the last row is open, however long a line may grow."""
 
-    def __init__(self, ink: Ink, style: str = "", margin: str = "") -> None:
+    def __init__(self, ink: Renderer, style: str = "", margin: str = "") -> None:
         self._ink = ink
         self._style = style
         self._margin = margin

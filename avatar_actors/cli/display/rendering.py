@@ -53,7 +53,7 @@ _KNOWN_BY: Final = 12
 SGR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
-class Ink:
+class Renderer:
     """A console that writes nowhere: it only knows the terminal's colours and signs."""
 
     def __init__(self, style: Style) -> None:

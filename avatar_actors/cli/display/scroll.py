@@ -11,7 +11,7 @@ from rich.text import Text
 
 from avatar_actors.cli.display.markdown_stream import MarkdownStream
 from avatar_actors.cli.display.plain_stream import PlainStream
-from avatar_actors.cli.display.rendering import Ink
+from avatar_actors.cli.display.rendering import Renderer
 from avatar_actors.cli.display.style import Style
 
 _INDENT: Final = 2
@@ -46,7 +46,7 @@ class Scroll:
     """Waits with drawing until the width is known, and keeps the order all the same."""
 
     def __init__(self, style: Style) -> None:
-        self.ink: Final = Ink(style)
+        self.ink: Final = Renderer(style)
         self._sign = set_cell_size(style.signs.thought, len(_MARGIN))
         self._waiting: list[Said | Thought | Rows | Closed] = []
         self._answer = MarkdownStream(self.ink)

@@ -7,14 +7,14 @@ from rich.text import Text
 from avatar_actors import BridgeState, EngineState, StallVerdict
 from avatar_actors.cli.display.notices import GAVE_UP
 from avatar_actors.cli.display.style import Style
-from avatar_actors.cli.display.view_state import Scene
+from avatar_actors.cli.display.view_state import ViewState
 from avatar_actors.cli.display.work import Work
 from avatar_actors.cli.display.work_box import spinner
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.text import one_line
 
 
-def status_lines(scene: Scene, work: Work, style: Style, now: float) -> list[Text]:
+def status_lines(scene: ViewState, work: Work, style: Style, now: float) -> list[Text]:
     """What it does, then what is wrong with that, and who waits."""
     signs = style.signs
     lines = [_doing(scene, work, style, now)] if _is_busy(scene) else []
@@ -27,13 +27,13 @@ def status_lines(scene: Scene, work: Work, style: Style, now: float) -> list[Tex
     return lines
 
 
-def _is_busy(scene: Scene) -> bool:
+def _is_busy(scene: ViewState) -> bool:
     if scene.turn_since is not None or scene.engine is not EngineState.IDLE:
         return True
     return scene.bridge in {BridgeState.WARMING_UP, BridgeState.ERROR}
 
 
-def _doing(scene: Scene, work: Work, style: Style, now: float) -> Text:
+def _doing(scene: ViewState, work: Work, style: Style, now: float) -> Text:
     signs = style.signs
     since = scene.engine_since
     match scene.engine:
@@ -54,14 +54,14 @@ def _doing(scene: Scene, work: Work, style: Style, now: float) -> Text:
     return row.append(f"({formatting.elapsed(now - since)})", "dim")
 
 
-def _thinking(scene: Scene) -> tuple[str, float]:
+def _thinking(scene: ViewState) -> tuple[str, float]:
     if scene.bridge is BridgeState.WARMING_UP:
         return "Starting the agent", scene.bridge_since
     since = scene.turn_since if scene.thought_since is None else scene.thought_since
     return scene.subject or "Thinking", scene.engine_since if since is None else since
 
 
-def _verdict(scene: Scene) -> str:
+def _verdict(scene: ViewState) -> str:
     if scene.stall is None:
         return ""
     verdict = {

@@ -28,14 +28,14 @@ from avatar_actors import (
 from avatar_actors.cli.terminal.text import one_line
 
 
-class Asked(Struct, frozen=True):
+class OpenPermission(Struct, frozen=True):
     """An open permission request, and when it is denied; 0.0: never."""
 
     event: PermissionEvent
     until: float
 
 
-class Scene(Struct):
+class ViewState(Struct):
     """The avatar now. Times are of the clock that the display is handed."""
 
     provider: str = ""
@@ -58,7 +58,7 @@ class Scene(Struct):
     plan: tuple[PlanEntry, ...] = ()
     stall: StallEvent | None = None
     stall_since: float = 0.0
-    asks: dict[str, Asked] = field(default_factory=dict[str, Asked])
+    asks: dict[str, OpenPermission] = field(default_factory=dict[str, OpenPermission])
 
     @property
     def usage(self) -> Usage:
@@ -105,7 +105,7 @@ class Scene(Struct):
             case PermissionEvent():
                 left = event.deadline - event.timestamp
                 until = now + left if event.deadline else 0.0
-                self.asks[event.request_id] = Asked(event, until)
+                self.asks[event.request_id] = OpenPermission(event, until)
             case PermissionClosedEvent(request_id=request_id):
                 self.asks.pop(request_id, None)
             case _:

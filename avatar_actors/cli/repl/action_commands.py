@@ -14,7 +14,7 @@ from avatar_actors import (
     StoredSession,
 )
 from avatar_actors.cli.exit_codes import ExitCode
-from avatar_actors.cli.repl.context import Desk, one_line
+from avatar_actors.cli.repl.context import ReplContext, one_line
 from avatar_actors.cli.repl.export import Existing, export_to
 
 _CANCELLED = {
@@ -25,7 +25,7 @@ _CANCELLED = {
 }
 
 
-async def choose_model(desk: Desk, name: str) -> list[str]:
+async def choose_model(desk: ReplContext, name: str) -> list[str]:
     """Switch, or show what there is."""
     if not name:
         can = await desk.ask(Avatar.capabilities)
@@ -35,7 +35,7 @@ async def choose_model(desk: Desk, name: str) -> list[str]:
     return [f"the model is {one_line(name)} now"]
 
 
-async def choose_mode(desk: Desk, name: str) -> list[str]:
+async def choose_mode(desk: ReplContext, name: str) -> list[str]:
     """The same with the agent's modes."""
     if not name:
         can = await desk.ask(Avatar.capabilities)
@@ -57,7 +57,7 @@ def _choices(kind: str, choices: tuple[Choice, ...], present: str) -> list[str]:
     ]
 
 
-async def cancel(desk: Desk, wanted: str) -> list[str]:
+async def cancel(desk: ReplContext, wanted: str) -> list[str]:
     """End the turn, or the one activity that is named by its id or the beginning of its name."""
     if not wanted:
         desk.conversation.interrupt()
@@ -80,7 +80,7 @@ def _is_over(activity: ActivityEvent) -> bool:
     return activity.status not in {ActivityStatus.PENDING, ActivityStatus.RUNNING}
 
 
-async def resume(desk: Desk, wanted: str) -> list[str]:
+async def resume(desk: ReplContext, wanted: str) -> list[str]:
     """Go on with a stored session: by its number, its id or the beginning of it; else the last."""
     if desk.conversation.is_running:
         return ["a turn is running: /cancel it first"]
@@ -108,17 +108,17 @@ def _resumed(session: StoredSession) -> list[str]:
     return [f"going on with: {one_line(session.title) or session.session_id}"]
 
 
-async def export(desk: Desk, name: str) -> list[str]:
+async def export(desk: ReplContext, name: str) -> list[str]:
     """Write down what was said in this REPL; a file that is there stays."""
     return _export(desk, name, Existing.KEEP)
 
 
-async def export_anyway(desk: Desk, name: str) -> list[str]:
+async def export_anyway(desk: ReplContext, name: str) -> list[str]:
     """The same over a file that is there."""
     return _export(desk, name, Existing.REPLACE)
 
 
-def _export(desk: Desk, name: str, existing: Existing) -> list[str]:
+def _export(desk: ReplContext, name: str, existing: Existing) -> list[str]:
     if not desk.minutes.exchanges:
         return ["nothing was said yet"]
     path = Path(name or f"conversation-{datetime.now():%Y%m%d-%H%M%S}.md").expanduser()
@@ -131,7 +131,7 @@ def _export(desk: Desk, name: str, existing: Existing) -> list[str]:
     return [f"turns in {path}: {len(desk.minutes.exchanges)}"]
 
 
-async def leave(desk: Desk, _: str) -> list[str]:
+async def leave(desk: ReplContext, _: str) -> list[str]:
     """The REPL is over."""
     desk.conversation.leave(ExitCode.OK)
     return []

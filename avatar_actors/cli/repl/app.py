@@ -20,13 +20,13 @@ from avatar_actors.cli.display import Display
 from avatar_actors.cli.exit_codes import ExitCode, failure_of
 from avatar_actors.cli.repl.approvals import Approving
 from avatar_actors.cli.repl.completion import SlashCompleter
-from avatar_actors.cli.repl.context import Desk, NotSent, Untold
-from avatar_actors.cli.repl.conversation import ClearInput, Decision, Interrupt, Leave, Send
+from avatar_actors.cli.repl.context import NotSent, ReplContext, Untold
+from avatar_actors.cli.repl.conversation import ClearInput, Decision, InterruptTurn, Leave, Send
 from avatar_actors.cli.repl.history_file import HistoryFile
 from avatar_actors.cli.repl.key_bindings import AnswerKeys, bindings_for
 from avatar_actors.cli.repl.screen import PromptScreen, StderrLines
 from avatar_actors.cli.repl.slash_commands import Typed, carry_out, typed_command
-from avatar_actors.cli.repl.view import Scene
+from avatar_actors.cli.repl.view import ReplView
 
 
 class Background:
@@ -61,10 +61,10 @@ _KILLED: Final = 128
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
-class Talk:
+class ReplApp:
     """A person at a terminal and an avatar; for one asyncio loop, once."""
 
-    def __init__(self, desk: Desk, display: Display, history: HistoryFile) -> None:
+    def __init__(self, desk: ReplContext, display: Display, history: HistoryFile) -> None:
         self._desk, self._history = desk, history
         self._conversation = desk.conversation
         self._answer_keys = AnswerKeys()
@@ -76,7 +76,7 @@ class Talk:
             on_text_changed=lambda _: self._typed(),
         )
         self._screen = PromptScreen(self._line, bindings_for(self, self._line))
-        self._scene = Scene(display, self._conversation, self._answer_keys, self._screen)
+        self._scene = ReplView(display, self._conversation, self._answer_keys, self._screen)
         self._approving = Approving(desk.engine, self._answer_keys, self._scene, self._screen)
         self._background = Background(self._exit)
         self._in_turn = asyncio.Lock()  # what a command says stands below it
@@ -150,7 +150,7 @@ class Talk:
         match decision:
             case Send(prompt):
                 self._background.spawn(self._turn(prompt))
-            case Interrupt():
+            case InterruptTurn():
                 self._background.spawn(self._interrupt())
             case ClearInput():
                 self._line.reset()

@@ -10,7 +10,7 @@ from avatar_actors import AvatarEngine, PermissionEvent
 from avatar_actors.cli.repl.context import EngineAnswers
 from avatar_actors.cli.repl.key_bindings import AnswerKeys
 from avatar_actors.cli.repl.screen import PromptScreen
-from avatar_actors.cli.repl.view import Scene
+from avatar_actors.cli.repl.view import ReplView
 from avatar_actors.cli.terminal.approvals import Approvals, Input
 from avatar_actors.cli.terminal.editor import (
     check_end,
@@ -46,7 +46,7 @@ class Approving:
     """Lends the terminal to the editor where the input of a tool is to be changed."""
 
     def __init__(
-        self, engine: AvatarEngine, keys: AnswerKeys, scene: Scene, screen: PromptScreen
+        self, engine: AvatarEngine, keys: AnswerKeys, scene: ReplView, screen: PromptScreen
     ) -> None:
         self._keys, self._scene, self._screen = keys, scene, screen
         self._approvals = Approvals(

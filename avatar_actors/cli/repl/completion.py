@@ -9,37 +9,37 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from avatar_actors import Avatar, AvatarError
-from avatar_actors.cli.repl.context import Desk, one_line
+from avatar_actors.cli.repl.context import ReplContext, one_line
 from avatar_actors.cli.repl.slash_commands import COMMANDS
 
 Offer: TypeAlias = tuple[str, str]
 
 
-async def models(desk: Desk) -> list[Offer]:
+async def models(desk: ReplContext) -> list[Offer]:
     """Those that the agent offers."""
     can = await desk.ask(Avatar.capabilities)
     return [(one.choice_id, one.name) for one in can.models]
 
 
-async def modes(desk: Desk) -> list[Offer]:
+async def modes(desk: ReplContext) -> list[Offer]:
     """Those of the agent."""
     can = await desk.ask(Avatar.capabilities)
     return [(one.choice_id, one.name) for one in can.modes]
 
 
-async def sessions(desk: Desk) -> list[Offer]:
+async def sessions(desk: ReplContext) -> list[Offer]:
     """Those of the directory."""
     stored = await desk.ask(Avatar.sessions)
     return [(one.session_id, one.title) for one in stored]
 
 
-async def activities(desk: Desk) -> list[Offer]:
+async def activities(desk: ReplContext) -> list[Offer]:
     """What runs now and can be stopped."""
     running = await desk.ask(Avatar.activities)
     return [(one.activity_id, one.name) for one in running if one.is_cancellable]
 
 
-ARGUMENTS: Final[dict[str, Callable[[Desk], Awaitable[list[Offer]]]]] = {
+ARGUMENTS: Final[dict[str, Callable[[ReplContext], Awaitable[list[Offer]]]]] = {
     "model": models,
     "mode": modes,
     "resume": sessions,
@@ -50,7 +50,7 @@ ARGUMENTS: Final[dict[str, Callable[[Desk], Awaitable[list[Offer]]]]] = {
 class SlashCompleter(Completer):
     """Offers nothing in a prompt."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ReplContext) -> None:
         self._desk = desk
 
     def get_completions(

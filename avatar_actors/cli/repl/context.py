@@ -21,9 +21,9 @@ from avatar_actors import (
     RuntimeThread,
     TurnEndedEvent,
 )
-from avatar_actors.cli.agent_choice import Casting
+from avatar_actors.cli.agent_choice import AgentChoice
 from avatar_actors.cli.repl.conversation import Conversation
-from avatar_actors.cli.repl.session_log import Minutes
+from avatar_actors.cli.repl.session_log import SessionLog
 from avatar_actors.cli.terminal.approvals import Input
 from avatar_actors.cli.terminal.text import plain
 
@@ -128,14 +128,14 @@ def _ending(response: BridgeResponse) -> TurnEndedEvent:
 T = TypeVar("T")
 
 
-class Desk(Struct, frozen=True, kw_only=True):
+class ReplContext(Struct, frozen=True, kw_only=True):
     """The avatar, the thread that it runs in, and what is known of the conversation."""
 
-    casting: Casting
+    casting: AgentChoice
     engine: AvatarEngine
     runtime: RuntimeThread
     conversation: Conversation
-    minutes: Minutes
+    minutes: SessionLog
     turns: Turns
 
     async def ask(self, work: Callable[[Avatar], Awaitable[T]]) -> T:

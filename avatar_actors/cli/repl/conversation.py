@@ -21,7 +21,7 @@ class Send(Struct, frozen=True):
     prompt: str
 
 
-class Interrupt(Struct, frozen=True):
+class InterruptTurn(Struct, frozen=True):
     """The running turn is to be ended."""
 
 
@@ -39,7 +39,7 @@ class Stay(Struct, frozen=True):
     """Nothing is to be done."""
 
 
-Decision: TypeAlias = Send | Interrupt | ClearInput | Leave | Stay
+Decision: TypeAlias = Send | InterruptTurn | ClearInput | Leave | Stay
 
 
 class Conversation:
@@ -102,7 +102,7 @@ class Conversation:
         if not self._is_running:
             return Stay()
         self._is_interrupted = self._is_held = True
-        return Interrupt()
+        return InterruptTurn()
 
     def ctrl_c(self, text: str, now: float) -> Decision:
         """What this Ctrl-C means: the line, the turn, or the REPL."""

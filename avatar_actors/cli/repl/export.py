@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from avatar_actors import Outcome
-from avatar_actors.cli.repl.session_log import Exchange, Minutes
+from avatar_actors.cli.repl.session_log import Exchange, SessionLog
 
 
 class Existing(Enum):
@@ -22,7 +22,7 @@ class Existing(Enum):
     REPLACE = "replace"
 
 
-def export_to(path: Path, minutes: Minutes, agent: str, existing: Existing) -> None:
+def export_to(path: Path, minutes: SessionLog, agent: str, existing: Existing) -> None:
     """Write it for this user alone; FileExistsError if a file is there and to be kept."""
     text = as_json(minutes, agent) if path.suffix == ".json" else as_markdown(minutes, agent)
     if existing is Existing.KEEP:
@@ -42,18 +42,18 @@ def _write(handle: int, text: str) -> None:
         file.write(text)
 
 
-def as_json(minutes: Minutes, agent: str) -> str:
+def as_json(minutes: SessionLog, agent: str) -> str:
     """All that is known of each turn."""
     whole = {"provider": agent, "session_id": minutes.session_id, "turns": minutes.exchanges}
     return msgspec.json.format(msgspec.json.encode(whole)).decode() + "\n"
 
 
-def as_markdown(minutes: Minutes, agent: str) -> str:
+def as_markdown(minutes: SessionLog, agent: str) -> str:
     """Prompts as quotations, answers as they are."""
     return "\n\n".join([f"# A conversation with {agent}", *_parts(minutes, agent)]) + "\n"
 
 
-def _parts(minutes: Minutes, agent: str) -> Iterator[str]:
+def _parts(minutes: SessionLog, agent: str) -> Iterator[str]:
     for exchange in minutes.exchanges:
         moment = datetime.fromtimestamp(exchange.asked_at, UTC).astimezone()
         yield f"## You, {moment:%Y-%m-%d %H:%M}"

@@ -54,7 +54,7 @@ class AnswerKeys:
 is_typing = ~is_searching
 
 
-class Listener(Protocol):
+class KeyListener(Protocol):
     """Who is told what the keys mean."""
 
     def sent(self, text: str) -> None:
@@ -83,7 +83,7 @@ class Listener(Protocol):
         ...
 
 
-def bindings_for(listener: Listener, line: Buffer) -> KeyBindings:
+def bindings_for(listener: KeyListener, line: Buffer) -> KeyBindings:
     """Those of this input line. While Ctrl-R searches, they are the search's."""
     keys = KeyBindings()
     is_empty = is_typing & Condition(lambda: not line.text)
@@ -117,7 +117,7 @@ def bindings_for(listener: Listener, line: Buffer) -> KeyBindings:
     return keys
 
 
-def _add_enter(keys: KeyBindings, listener: Listener, line: Buffer) -> None:
+def _add_enter(keys: KeyBindings, listener: KeyListener, line: Buffer) -> None:
     @keys.add("escape", "enter", filter=is_typing)
     @keys.add("c-j", filter=is_typing)
     def _(_: KeyPressEvent) -> None:

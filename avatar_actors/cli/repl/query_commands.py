@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from avatar_actors import Avatar, Budget, CostSource, Runtime, StoredSession, ToolStatus, Usage
-from avatar_actors.cli.repl.context import Desk, one_line
+from avatar_actors.cli.repl.context import ReplContext, one_line
 
 SIGNS: Final = {
     ToolStatus.COMPLETED: "✓",
@@ -20,12 +20,12 @@ _SECONDS_SHOWN = 10
 _MOST_SESSIONS = 20
 
 
-async def tree(desk: Desk, _: str) -> list[str]:
+async def tree(desk: ReplContext, _: str) -> list[str]:
     """The living supervision tree."""
     return str(await desk.runtime.tree()).splitlines()
 
 
-async def tools(desk: Desk, _: str) -> list[str]:
+async def tools(desk: ReplContext, _: str) -> list[str]:
     """The tool calls of the present turn, or of the last."""
     if not desk.minutes.tools:
         return ["no tool was called in the last turn"]
@@ -43,7 +43,7 @@ def _time(began: float, ended: float) -> str:
     return f" ({seconds:.1f}s)" if seconds < _SECONDS_SHOWN else f" ({seconds:.0f}s)"
 
 
-async def cost(desk: Desk, _: str) -> list[str]:
+async def cost(desk: ReplContext, _: str) -> list[str]:
     """What was used in this REPL, what it cost by whose word, and what is left."""
     spent = await desk.runtime.run(Runtime.spent)
     lines = [
@@ -88,7 +88,7 @@ def _turns_left(budget: Budget, turns: int) -> Iterator[str]:
         yield f"budget: {max(0, budget.turns - turns)} of {budget.turns} turns left"
 
 
-async def sessions(desk: Desk, _: str) -> list[str]:
+async def sessions(desk: ReplContext, _: str) -> list[str]:
     """Numbered, for /resume; the present one is marked."""
     found = await desk.ask(Avatar.sessions)
     present = (await desk.ask(Avatar.health)).session_id

@@ -52,7 +52,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     tools: tuple[ToolCall, ...]
 
 
-class Minutes:
+class SessionLog:
     """Told every event; forgets nothing that was said, and all tools but those of the last turn."""
 
     def __init__(self, model: str = "", mode: str = "") -> None:

@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from avatar_actors.cli.repl import action_commands, query_commands
-from avatar_actors.cli.repl.context import Desk
+from avatar_actors.cli.repl.context import ReplContext
 
-Function: TypeAlias = Callable[[Desk, str], Awaitable[list[str]]]
+Function: TypeAlias = Callable[[ReplContext, str], Awaitable[list[str]]]
 
 # One word after the slash: a path, as in "/etc/hosts, what is it?", is a prompt.
 _COMMAND: Final = re.compile(r"/(?P<name>[A-Za-z?][\w-]*!?)?(?:[ \t]+(?P<argument>.*))?")
@@ -34,7 +34,7 @@ class Typed(Struct, frozen=True):
     argument: str
 
 
-async def help_lines(_: Desk, __: str) -> list[str]:
+async def help_lines(_: ReplContext, __: str) -> list[str]:
     """The table, and the keys."""
     return [*help_rows(), *KEYS_HELP]
 
@@ -96,7 +96,7 @@ def typed_command(text: str, agents_own: Collection[str] = ()) -> Typed | None:
     return Typed(name, (match["argument"] or "").strip())
 
 
-async def carry_out(desk: Desk, typed: Typed) -> list[str]:
+async def carry_out(desk: ReplContext, typed: Typed) -> list[str]:
     """What it has to say; an unknown one is answered with the nearest."""
     name, argument = typed.name, typed.argument
     if name == "export!":

@@ -62,7 +62,7 @@ _PORTION: Final = 4000
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
-class Scene:
+class ReplView:
     """Gathers the lines to print and the picture to show. For the loop's own thread."""
 
     def __init__(

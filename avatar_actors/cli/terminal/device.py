@@ -87,7 +87,7 @@ def open_keyboard() -> Keyboard | None:
 _MOST = select.PIPE_BUF
 
 
-class Outlet:
+class StdoutWriter:
     """A descriptor that only this writes to. BrokenPipeError: nobody reads it any more."""
 
     def __init__(self, descriptor: int) -> None:

@@ -21,7 +21,7 @@ NARROWEST: Final = 16
 NOTHING: Final = "-"
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
     """A line of a table; a heading is for the columns, or for a record."""
 
     text: str
@@ -35,7 +35,7 @@ class Table(Struct, frozen=True, kw_only=True):
     rows: tuple[tuple[str, ...], ...]
     cut: str = ""
 
-    def lines(self, width: int | None) -> list[Line]:
+    def lines(self, width: int | None) -> list[TableLine]:
         """Each within the width, which is None where nobody looks: then nothing is cut."""
         widths = self._widths()
         too_much = 0 if width is None else sum(widths) + GAP * (len(widths) - 1) - width
@@ -45,23 +45,26 @@ class Table(Struct, frozen=True, kw_only=True):
                 return self._records(width or 0)
             widths[place] -= too_much
         heading = _joined([name.upper() for name in self.columns], widths)
-        return [Line(heading, is_heading=True), *(Line(_joined(row, widths)) for row in self.rows)]
+        return [
+            TableLine(heading, is_heading=True),
+            *(TableLine(_joined(row, widths)) for row in self.rows),
+        ]
 
     def _widths(self) -> list[int]:
         columns = zip(self.columns, *self.rows, strict=True)
         return [max(map(cell_len, column)) for column in columns]
 
-    def _records(self, width: int) -> list[Line]:
+    def _records(self, width: int) -> list[TableLine]:
         """The first column heads each, the others follow under their names."""
         indent = max(map(cell_len, self.columns[1:])) + 2 * GAP
-        lines: list[Line] = []
+        lines: list[TableLine] = []
         for first, *rest in self.rows:
-            lines.append(Line(cut_to(first, width), is_heading=True))
+            lines.append(TableLine(cut_to(first, width), is_heading=True))
             for name, text in zip(self.columns[1:], rest, strict=True):
                 if text != NOTHING:
                     label = f"  {name}"
                     for part in wrapped(text, width - indent):
-                        lines.append(Line(set_cell_size(label, indent) + part))
+                        lines.append(TableLine(set_cell_size(label, indent) + part))
                         label = ""
         return lines
 

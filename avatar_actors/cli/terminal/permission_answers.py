@@ -24,7 +24,7 @@ from avatar_actors.cli.terminal.approvals import Approvals, Input
 Away: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 
 
-class PersonToAsk:
+class KeyApprovals:
     """Answers with their keys; `note` is where they read what came of it.
 
     `is_away` while their editor has the terminal.
@@ -77,7 +77,7 @@ class Warner(Protocol):
         ...
 
 
-class NobodyToAsk:
+class DenyAll:
     """Answers for a person who is not there."""
 
     is_away: Final = False

@@ -94,14 +94,14 @@ _SHOWN: Final[dict[int, str | None]] = {
 }
 
 
-def harmless(text: str) -> str:
+def terminal_safe(text: str) -> str:
     """Character by character, so that a text may come in pieces; the escape becomes its picture."""
     return text.translate(_DROPPED)
 
 
 def without_codes(text: str) -> str:
     """A whole text, such as a command's output: escape codes are left out."""
-    return harmless(_ESCAPES.sub("", text))
+    return terminal_safe(_ESCAPES.sub("", text))
 
 
 def revealed(text: str) -> str:

@@ -31,7 +31,7 @@ _PATIENCE: Final = 2.0
 _MOST_NAMES: Final = 3
 
 
-class Sighting(Struct, frozen=True):
+class FoundProgram(Struct, frozen=True):
     """A program and its first word; None if it does not answer."""
 
     program: ObservableProgram
@@ -48,9 +48,9 @@ class Sighting(Struct, frozen=True):
         return f"{headline(self.first, time.time())}{shown}"
 
 
-async def sightings() -> list[Sighting]:
+async def sightings() -> list[FoundProgram]:
     """Every program of this user that can be watched; those that answer, and the newest, first."""
-    found: list[Sighting] = []
+    found: list[FoundProgram] = []
 
     async def look(program: ObservableProgram) -> None:
         first = None
@@ -61,7 +61,7 @@ async def sightings() -> list[Sighting]:
         except Unwatchable:
             # Gone meanwhile, or crowded: it is not to be watched by us.
             return
-        found.append(Sighting(program, first))
+        found.append(FoundProgram(program, first))
 
     async with trio.open_nursery() as nursery:
         for program in observable_programs():
@@ -69,7 +69,7 @@ async def sightings() -> list[Sighting]:
     return sorted(found, key=lambda each: each.first.since if each.first else 0.0, reverse=True)
 
 
-def candidates(found: Sequence[Sighting], pid: int | None) -> list[ObservableProgram]:
+def candidates(found: Sequence[FoundProgram], pid: int | None) -> list[ObservableProgram]:
     """Those with this process id, or all, the newest first; Failure if nobody is there."""
     if not found:
         raise Failure(NOBODY)
@@ -119,7 +119,7 @@ class Attached:
         except BrokenPipeError:
             self._failure = nobody_reads()
 
-    def _list(self, found: Sequence[Sighting]) -> None:
+    def _list(self, found: Sequence[FoundProgram]) -> None:
         for each in found:
             self._show.warn(each.line)
         self._show.warn("the newest is shown; another one: avatar tree --pid N")

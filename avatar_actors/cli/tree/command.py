@@ -10,22 +10,22 @@ import click
 import msgspec
 import trio
 
-from avatar_actors.cli.agent_choice import cast
+from avatar_actors.cli.agent_choice import choose_agent
 from avatar_actors.cli.chat.prompt_source import asked
 from avatar_actors.cli.chat.run import ChatRun
 from avatar_actors.cli.chat.stderr_output import Remarks
 from avatar_actors.cli.display import Style
-from avatar_actors.cli.exit_codes import ExitCode, Failure, last_word
-from avatar_actors.cli.options import Wanted, tree_options
+from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_message
+from avatar_actors.cli.options import CommandOptions, tree_options
 from avatar_actors.cli.terminal.device import (
     Keyboard,
-    Outlet,
+    StdoutWriter,
     has_unicode,
     is_lively,
     open_keyboard,
     wants_colour,
 )
-from avatar_actors.cli.terminal.permission_answers import NobodyToAsk
+from avatar_actors.cli.terminal.permission_answers import DenyAll
 from avatar_actors.cli.tree.attached import Attached
 from avatar_actors.cli.tree.outputs import TreeJson, TreeLines, TreeShow
 from avatar_actors.cli.tree.screen import TreeScreen
@@ -38,7 +38,7 @@ from avatar_actors.cli.tree.view import TreeView
 @click.option("--pid", type=click.IntRange(min=1), metavar="N", help="Watch this process.")
 @click.option("--once", is_flag=True, help="Show the tree as it is, and leave.")
 @tree_options
-def tree(wanted: Wanted, prompt: tuple[str, ...], pid: int | None, once: bool) -> int:
+def tree(wanted: CommandOptions, prompt: tuple[str, ...], pid: int | None, once: bool) -> int:
     """Watch the supervision tree of a run.
 
     With a PROMPT an avatar is started, and its tree is shown until the turn has ended and what
@@ -69,21 +69,21 @@ def tree(wanted: Wanted, prompt: tuple[str, ...], pid: int | None, once: bool) -
     return trio.run(Attached(show, left).run, pid, 1 if once else math.inf)
 
 
-def _refuse_options(wanted: Wanted) -> None:
+def _refuse_options(wanted: CommandOptions) -> None:
     """Those of an avatar mean nothing to a program that runs already."""
-    if msgspec.structs.replace(wanted, as_json=False, verbose=0) != Wanted():
+    if msgspec.structs.replace(wanted, as_json=False, verbose=0) != CommandOptions():
         raise click.UsageError(
             "without a prompt a program that runs is watched; only --pid, --once, --json and -v "
             "mean something there"
         )
 
 
-def _run_turn(wanted: Wanted, prompt: tuple[str, ...]) -> int:
-    question, casting = asked(prompt), cast(wanted)
+def _run_turn(wanted: CommandOptions, prompt: tuple[str, ...]) -> int:
+    question, casting = asked(prompt), choose_agent(wanted)
     casting = msgspec.structs.replace(casting, runtime={**casting.runtime, "observable": True})
     remarks = Remarks(wanted.verbose)
     show = _show(wanted, _keyboard(wanted))
-    asking: Asking = NobodyToAsk(show)
+    asking: Asking = DenyAll(show)
     if isinstance(show, TreeScreen):
         asking = show.questions
         show.warn(f"{casting.name}: {casting.why}")
@@ -91,14 +91,14 @@ def _run_turn(wanted: Wanted, prompt: tuple[str, ...]) -> int:
         remarks.say(f"{casting.name}: {casting.why}")
     run = ChatRun(question, casting, TreeOfTurn(show, asking, casting.name, wanted))
     code = trio.run(run.run)
-    if run.ended is not None and (word := last_word(run.ended)):
+    if run.ended is not None and (word := failure_message(run.ended)):
         remarks.warn(word)
     return code
 
 
-def _show(wanted: Wanted, keyboard: Keyboard | None) -> TreeShow:
+def _show(wanted: CommandOptions, keyboard: Keyboard | None) -> TreeShow:
     descriptor = sys.stdout.fileno()
-    outlet = Outlet(descriptor)
+    outlet = StdoutWriter(descriptor)
     if wanted.as_json:
         return TreeJson(outlet, Remarks(wanted.verbose))
     style = Style(
@@ -111,7 +111,7 @@ def _show(wanted: Wanted, keyboard: Keyboard | None) -> TreeShow:
     return TreeScreen(descriptor, keyboard, style)
 
 
-def _keyboard(wanted: Wanted) -> Keyboard | None:
+def _keyboard(wanted: CommandOptions) -> Keyboard | None:
     """That of a person who looks on, if there is one."""
     is_watched = is_lively(sys.stdout.fileno()) and not wanted.as_json
     return open_keyboard() if is_watched else None

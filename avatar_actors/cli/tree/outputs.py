@@ -10,7 +10,7 @@ from typing import Protocol
 from avatar_actors import TreeSnapshot
 from avatar_actors.cli.chat.pipe_output import json_lines
 from avatar_actors.cli.chat.stderr_output import Remarks
-from avatar_actors.cli.terminal.device import Outlet
+from avatar_actors.cli.terminal.device import StdoutWriter
 from avatar_actors.cli.terminal.text import plain
 from avatar_actors.cli.tree.view import TreeView
 from avatar_actors.cli.tree.wording import is_notable, told
@@ -49,7 +49,7 @@ class TreeShow(Protocol):
 class TreeLines:
     """The tree at the beginning and at the end; between them a line for each notable change."""
 
-    def __init__(self, outlet: Outlet, view: TreeView, verbose: int) -> None:
+    def __init__(self, outlet: StdoutWriter, view: TreeView, verbose: int) -> None:
         self._outlet, self._view, self._verbose = outlet, view, verbose
         self._state = ""
         self._notes: list[str] = []
@@ -93,7 +93,7 @@ class TreeLines:
 class TreeJson:
     """Each snapshot as one line of JSON."""
 
-    def __init__(self, outlet: Outlet, remarks: Remarks) -> None:
+    def __init__(self, outlet: StdoutWriter, remarks: Remarks) -> None:
         self._outlet, self._remarks = outlet, remarks
 
     async def attend(self) -> None:

@@ -15,8 +15,8 @@ import trio
 
 from avatar_actors import Avatar, AvatarEvent, PermissionClosedEvent, PermissionEvent, TreeSnapshot
 from avatar_actors.cli.display import Display, Painter, Style
-from avatar_actors.cli.terminal.device import Keyboard, Outlet, size_of
-from avatar_actors.cli.terminal.permission_answers import Away, PersonToAsk
+from avatar_actors.cli.terminal.device import Keyboard, StdoutWriter, size_of
+from avatar_actors.cli.terminal.permission_answers import Away, KeyApprovals
 from avatar_actors.cli.terminal.text import plain
 from avatar_actors.cli.tree.view import TreeView
 from avatar_actors.cli.tree.wording import is_notable, told
@@ -27,7 +27,7 @@ class TreeQuestions:
 
     def __init__(self, style: Style, note: Callable[[str], None], away: Away) -> None:
         self._display = Display(style)
-        self._person = PersonToAsk(note, away)
+        self._person = KeyApprovals(note, away)
         self._drawn: PermissionEvent | None = None
         self._shown: PermissionEvent | None = None
 
@@ -84,7 +84,7 @@ class TreeScreen:
         self._descriptor, self._keyboard = descriptor, keyboard
         self._view, self._verbose = TreeView(style), style.verbose
         self._sheet = io.BytesIO()
-        self._outlet = Outlet(descriptor)
+        self._outlet = StdoutWriter(descriptor)
         self._painter = Painter(self._sheet, self._size)
         self._turn_to_paint = trio.Lock()
         self._changed = trio.Event()

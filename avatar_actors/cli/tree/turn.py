@@ -22,15 +22,15 @@ from avatar_actors import (
     observable_programs,
     watch_tree,
 )
-from avatar_actors.cli.options import Wanted
-from avatar_actors.cli.terminal.permission_answers import NobodyToAsk
+from avatar_actors.cli.options import CommandOptions
+from avatar_actors.cli.terminal.permission_answers import DenyAll
 from avatar_actors.cli.terminal.text import plain
 from avatar_actors.cli.tree.outputs import TreeShow
 from avatar_actors.cli.tree.screen import TreeQuestions
 from avatar_actors.cli.tree.wording import avatars_of, is_calm
 
 # A person at the tree, or nobody.
-Asking: TypeAlias = NobodyToAsk | TreeQuestions
+Asking: TypeAlias = DenyAll | TreeQuestions
 # After a crash the tree is shown until it has settled again, but not for ever.
 _SETTLING: Final = 10.0
 
@@ -38,7 +38,7 @@ _SETTLING: Final = 10.0
 class TreeOfTurn:
     """An `Output` of a chat."""
 
-    def __init__(self, show: TreeShow, asking: Asking, name: str, wanted: Wanted) -> None:
+    def __init__(self, show: TreeShow, asking: Asking, name: str, wanted: CommandOptions) -> None:
         self._show, self._asking, self._name, self._wanted = show, asking, name, wanted
         self._is_up = trio.Event()
         self._seen = trio.Event()

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from avatar_actors import TreePart, TreeSnapshot
 from avatar_actors.cli.display import Style
-from avatar_actors.cli.display.rendering import Ink
+from avatar_actors.cli.display.rendering import Renderer
 from avatar_actors.cli.tree.wording import (
     age,
     crashes_of,
@@ -155,7 +155,7 @@ class TreeView:
 
     def __init__(self, style: Style) -> None:
         self.snapshot: TreeSnapshot | None = None
-        self._ink = Ink(style)
+        self._ink = Renderer(style)
         self._seen: dict[str, tuple[str, int, int]] = {}
         self._changed: dict[str, float] = {}
 

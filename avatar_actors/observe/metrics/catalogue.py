@@ -10,7 +10,7 @@ from enum import Enum
 from msgspec import Struct
 
 
-class Kind(Enum):
+class MetricBehaviour(Enum):
     """How a figure behaves."""
 
     COUNTER = "counter"
@@ -22,7 +22,7 @@ class Metric(Struct, frozen=True):
     """One figure, under its name in Prometheus."""
 
     name: str
-    kind: Kind
+    kind: MetricBehaviour
     meaning: str
     unit: str
     labels: tuple[str, ...] = ()
@@ -30,75 +30,82 @@ class Metric(Struct, frozen=True):
 
 REQUESTS = Metric(
     "avatar_requests_total",
-    Kind.COUNTER,
+    MetricBehaviour.COUNTER,
     "Prompts that came to their outcome",
     "requests",
     ("provider", "status"),
 )
 DURATION = Metric(
     "avatar_request_duration_seconds",
-    Kind.HISTOGRAM,
+    MetricBehaviour.HISTOGRAM,
     "Time from the beginning of a turn to its outcome",
     "seconds",
     ("provider",),
 )
 SESSIONS = Metric(
-    "avatar_active_sessions", Kind.GAUGE, "Agents that are up and take prompts", "sessions"
+    "avatar_active_sessions",
+    MetricBehaviour.GAUGE,
+    "Agents that are up and take prompts",
+    "sessions",
 )
-TURNS = Metric("avatar_turns_in_flight", Kind.GAUGE, "Turns that have begun and not ended", "turns")
-WAITING = Metric("avatar_queue_waiting", Kind.GAUGE, "Prompts that wait behind a turn", "prompts")
+TURNS = Metric(
+    "avatar_turns_in_flight", MetricBehaviour.GAUGE, "Turns that have begun and not ended", "turns"
+)
+WAITING = Metric(
+    "avatar_queue_waiting", MetricBehaviour.GAUGE, "Prompts that wait behind a turn", "prompts"
+)
 COST = Metric(
     "avatar_cost_usd_total",
-    Kind.COUNTER,
+    MetricBehaviour.COUNTER,
     "What turns cost, by where the figure comes from",
     "usd",
     ("provider", "source"),
 )
 TOKENS = Metric(
     "avatar_tokens_total",
-    Kind.COUNTER,
+    MetricBehaviour.COUNTER,
     "Tokens used: input, output, cached, reasoning",
     "tokens",
     ("provider", "kind"),
 )
 RESTARTS = Metric(
     "avatar_restarts_total",
-    Kind.COUNTER,
+    MetricBehaviour.COUNTER,
     "Restarts by a supervisor; without a provider: of the runtime's own parts",
     "restarts",
     ("provider", "part"),
 )
 STALLS = Metric(
     "avatar_stalls_total",
-    Kind.COUNTER,
+    MetricBehaviour.COUNTER,
     "Silences of an agent that were judged",
     "stalls",
     ("provider", "verdict"),
 )
 DEPTH = Metric(
     "avatar_mailbox_depth",
-    Kind.GAUGE,
+    MetricBehaviour.GAUGE,
     "What waits in the mailboxes of all actors of one kind",
     "messages",
     ("part",),
 )
 ORPHANS = Metric(
     "avatar_orphans_reaped_total",
-    Kind.COUNTER,
+    MetricBehaviour.COUNTER,
     "Processes that agents left behind and that the warden reaped",
     "processes",
     ("provider",),
 )
 MERGED = Metric(
     "avatar_events_merged_total",
-    Kind.COUNTER,
+    MetricBehaviour.COUNTER,
     "Pieces of text that were merged for a slow subscriber; none is lost",
     "events",
     ("provider",),
 )
 DROPPED = Metric(
     "avatar_events_dropped_total",
-    Kind.COUNTER,
+    MetricBehaviour.COUNTER,
     "Events that a subscriber was too slow for",
     "events",
     ("provider",),

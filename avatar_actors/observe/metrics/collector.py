@@ -13,15 +13,15 @@ from msgspec import Struct
 
 from avatar_actors.avatar.control import follow_all
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.messages import Follow, HeraldMessage, SlowReaders
+from avatar_actors.avatar.messages import EventRouterMessage, Follow, SlowReaders
 from avatar_actors.model.events import AvatarEvent
-from avatar_actors.observe.metrics.tally import Tally
+from avatar_actors.observe.metrics.tally import MetricsAccount
 from supervisors import Address, Inbox, Notice, NoticeStream, Phase, TreeNode
 
 _CAPACITY = 65536
 
 
-class Listener(Protocol):
+class MetricsListener(Protocol):
     """Whoever makes something of events and notices."""
 
     def event(self, event: AvatarEvent) -> None:
@@ -36,18 +36,21 @@ class Listener(Protocol):
 class Sources(Struct, frozen=True):
     """What the collector reads."""
 
-    herald: Address[HeraldMessage]
+    herald: Address[EventRouterMessage]
     notices: Callable[[], AbstractContextManager[NoticeStream]]
     kinds: tuple[type[AvatarEvent], ...]
 
 
 async def collector(
-    inbox: Inbox[SlowReaders], sources: Sources, tally: Tally, others: Sequence[Listener] = ()
+    inbox: Inbox[SlowReaders],
+    sources: Sources,
+    tally: MetricsAccount,
+    others: Sequence[MetricsListener] = (),
 ) -> None:
     """Three tasks: events, notices, and news of slow subscribers. The meters outlive a crash."""
     stream = EventStream(kinds=sources.kinds, capacity=_CAPACITY)
     follow = Follow(stream, inbox.address)
-    listeners: list[Listener] = [tally, *others]
+    listeners: list[MetricsListener] = [tally, *others]
     with sources.notices() as notices:
         async with follow_all(sources.herald, follow), trio.open_nursery() as nursery:
             nursery.start_soon(_read_notices, notices, listeners)
@@ -56,13 +59,13 @@ async def collector(
                 tally.slow(slow)
 
 
-async def _read_notices(notices: NoticeStream, listeners: Sequence[Listener]) -> None:
+async def _read_notices(notices: NoticeStream, listeners: Sequence[MetricsListener]) -> None:
     async for notice in notices:
         for listener in listeners:
             listener.notice(notice)
 
 
-async def _read_events(stream: EventStream, listeners: Sequence[Listener]) -> None:
+async def _read_events(stream: EventStream, listeners: Sequence[MetricsListener]) -> None:
     async for event in stream:
         for listener in listeners:
             listener.event(event)

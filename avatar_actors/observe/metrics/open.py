@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
-from avatar_actors.avatar.messages import HeraldMessage
+from avatar_actors.avatar.messages import EventRouterMessage
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import MetricsKind, MetricsSettings
 from supervisors import Address, Inbox, Supervisor
@@ -35,7 +35,7 @@ class Metering(Protocol):
         """What the host gets to see of it."""
         ...
 
-    def actors(self, root: Supervisor, herald: Address[HeraldMessage]) -> Mapping[str, Actor]:
+    def actors(self, root: Supervisor, herald: Address[EventRouterMessage]) -> Mapping[str, Actor]:
         """Those who do it, by name."""
         ...
 

@@ -19,13 +19,19 @@ from opentelemetry.metrics import (
 from opentelemetry.trace import get_tracer
 
 from avatar_actors import __version__
-from avatar_actors.avatar.messages import HeraldMessage
+from avatar_actors.avatar.messages import EventRouterMessage
 from avatar_actors.observe.metrics import catalogue
-from avatar_actors.observe.metrics.catalogue import BUCKETS, METRICS, OF_THE_TREE, Kind, Metric
+from avatar_actors.observe.metrics.catalogue import (
+    BUCKETS,
+    METRICS,
+    OF_THE_TREE,
+    Metric,
+    MetricBehaviour,
+)
 from avatar_actors.observe.metrics.collector import Sources, TreeFigures, collector
 from avatar_actors.observe.metrics.gen_ai import SEEN, GenAi
 from avatar_actors.observe.metrics.open import Actor, MetricsOffer
-from avatar_actors.observe.metrics.tally import COUNTED, Tally
+from avatar_actors.observe.metrics.tally import COUNTED, MetricsAccount
 from supervisors import Address, Supervisor
 
 _SCOPE = "avatar_actors"
@@ -68,9 +74,9 @@ class OtelMeters:
 
     def _make(self, meter: Meter, metric: Metric) -> None:
         name, unit, words = dotted(metric), f"{{{metric.unit}}}", metric.meaning
-        if metric.kind is Kind.COUNTER:
+        if metric.kind is MetricBehaviour.COUNTER:
             self._counters[metric.name] = meter.create_counter(name, unit, words)
-        elif metric.kind is Kind.GAUGE:
+        elif metric.kind is MetricBehaviour.GAUGE:
             self._gauges[metric.name] = meter.create_gauge(name, unit, words)
         else:
             self._histograms[metric.name] = meter.create_histogram(
@@ -95,12 +101,12 @@ class OtelMetering:
         """Nothing: the host has its own exporter."""
         return MetricsOffer()
 
-    def actors(self, root: Supervisor, herald: Address[HeraldMessage]) -> Mapping[str, Actor]:
+    def actors(self, root: Supervisor, herald: Address[EventRouterMessage]) -> Mapping[str, Actor]:
         """The collector, which keeps the spans too."""
         self._tree = TreeFigures(root.tree)
         _TREES.append(self._tree)
         sources = Sources(herald, root.notices, (*COUNTED, *SEEN))
-        tally, others = Tally(self._meters), (self._gen_ai,)
+        tally, others = MetricsAccount(self._meters), (self._gen_ai,)
         counting = partial(collector, sources=sources, tally=tally, others=others)
         return {"metrics collector": counting}
 

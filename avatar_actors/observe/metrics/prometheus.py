@@ -17,14 +17,14 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from avatar_actors.avatar.messages import HeraldMessage
+from avatar_actors.avatar.messages import EventRouterMessage
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import MetricsSettings
 from avatar_actors.observe.metrics import catalogue
-from avatar_actors.observe.metrics.catalogue import BUCKETS, METRICS, OF_THE_TREE, Kind
+from avatar_actors.observe.metrics.catalogue import BUCKETS, METRICS, OF_THE_TREE, MetricBehaviour
 from avatar_actors.observe.metrics.collector import Sources, TreeFigures, collector
 from avatar_actors.observe.metrics.open import Actor, MetricsOffer
-from avatar_actors.observe.metrics.tally import COUNTED, Tally
+from avatar_actors.observe.metrics.tally import COUNTED, MetricsAccount
 from avatar_actors.session.messages import Nothing
 from supervisors import Address, Inbox, Supervisor
 
@@ -223,11 +223,11 @@ class PrometheusMeters:
 
     def _made(self, metric: catalogue.Metric) -> MetricWrapperBase:
         name, words, labels, unit = metric.name, help_of(metric), metric.labels, unit_of(metric)
-        if metric.kind is Kind.COUNTER:
+        if metric.kind is MetricBehaviour.COUNTER:
             counter = Counter(name, words, labels, unit=unit, registry=None)
             self._counters[name] = counter
             return counter
-        if metric.kind is Kind.GAUGE:
+        if metric.kind is MetricBehaviour.GAUGE:
             gauge = Gauge(name, words, labels, unit=unit, registry=None)
             self._gauges[name] = gauge
             return gauge
@@ -248,11 +248,11 @@ class PrometheusMetering:
         url = self._endpoint.url if self._endpoint is not None else ""
         return MetricsOffer(url=url, registry=self._meters.registry)
 
-    def actors(self, root: Supervisor, herald: Address[HeraldMessage]) -> Mapping[str, Actor]:
+    def actors(self, root: Supervisor, herald: Address[EventRouterMessage]) -> Mapping[str, Actor]:
         """The collector, and the endpoint if one is wanted."""
         self._meters.register(_TreeCollector(TreeFigures(root.tree)))
         sources = Sources(herald, root.notices, COUNTED)
-        counting = partial(collector, sources=sources, tally=Tally(self._meters))
+        counting = partial(collector, sources=sources, tally=MetricsAccount(self._meters))
         actors: dict[str, Actor] = {"metrics collector": counting}
         if self._endpoint is not None:
             actors["metrics endpoint"] = self._endpoint.serve

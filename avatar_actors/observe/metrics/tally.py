@@ -48,7 +48,7 @@ class Meters(Protocol):
         ...
 
 
-class Tally:
+class MetricsAccount:
     """The account of what is open, and how it moves the meters."""
 
     def __init__(self, meters: Meters) -> None:

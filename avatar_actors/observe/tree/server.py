@@ -34,7 +34,7 @@ _SHORTEST_PAUSE = 0.05
 _LARGEST_SHARE = 0.05
 
 
-class Prospect(Struct, frozen=True, kw_only=True):
+class TreeSource(Struct, frozen=True, kw_only=True):
     """What there is to see, and where it is shown. All of it outlives a crash of the endpoint."""
 
     listener: socket.socket
@@ -45,7 +45,7 @@ class Prospect(Struct, frozen=True, kw_only=True):
     notices: Callable[[int], AbstractContextManager[NoticeStream]]
 
 
-async def tree_endpoint(inbox: Inbox[Nothing], prospect: Prospect) -> None:
+async def tree_endpoint(inbox: Inbox[Nothing], prospect: TreeSource) -> None:
     """One task hears of changes, one looks at the tree, one serves each watcher."""
     listener = trio.SocketListener(trio.socket.from_stdlib_socket(prospect.listener.dup()))
     with prospect.notices(_NOTICES) as notices:
@@ -60,7 +60,7 @@ async def tree_endpoint(inbox: Inbox[Nothing], prospect: Prospect) -> None:
 class _Screen:
     """The last look at the tree, and who watches."""
 
-    def __init__(self, prospect: Prospect, notices: NoticeStream) -> None:
+    def __init__(self, prospect: TreeSource, notices: NoticeStream) -> None:
         self._prospect, self._notices = prospect, notices
         self._watchers = 0
         self._picture = prospect.record.picture(prospect.tree())

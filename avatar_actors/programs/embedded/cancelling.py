@@ -21,7 +21,7 @@ class Cancellable:
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
         self._children: list[Child] = []
-        self._slots: list[Slot] = []
+        self._slots: list[ReplySlot] = []
 
     @property
     def is_cancelled(self) -> bool:
@@ -46,7 +46,7 @@ class Cancellable:
             self._children.append(child)
         return child
 
-    def await_reply(self, slot: Slot) -> object:
+    def await_reply(self, slot: ReplySlot) -> object:
         """The reply that arrives in the slot; a cancel ends the wait."""
         with self._lock:
             self._slots.append(slot)
@@ -76,12 +76,12 @@ class Cancellable:
         """Forgets the cancel: what a script has for after the result is played in any case."""
         self._cancelled.clear()
 
-    def release_on_cancel(self, slot: Slot) -> None:
+    def release_on_cancel(self, slot: ReplySlot) -> None:
         """What a cancel does to a question that is still open."""
         slot.release()
 
 
-class Slot:
+class ReplySlot:
     """The place where one reply arrives; a released slot gives None."""
 
     def __init__(self) -> None:
@@ -113,13 +113,13 @@ class Replies:
     """The open questions by their id."""
 
     def __init__(self) -> None:
-        self._slots: dict[object, Slot] = {}
+        self._slots: dict[object, ReplySlot] = {}
         self._lock = threading.Lock()
 
-    def expect(self, request_id: object) -> Slot:
+    def expect(self, request_id: object) -> ReplySlot:
         """A slot for the reply to that request."""
         with self._lock:
-            slot = self._slots[request_id] = Slot()
+            slot = self._slots[request_id] = ReplySlot()
         return slot
 
     def deliver(self, request_id: object, value: object) -> None:

@@ -13,7 +13,7 @@ AUTH_REQUIRED = -32000
 NOT_FOUND = -32002
 
 
-class Refused(Exception):
+class RpcRefused(Exception):
     """A request is not done; `error` is what its sender reads."""
 
     def __init__(self, code: int, message: str, data: Record | None = None) -> None:

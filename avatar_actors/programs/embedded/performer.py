@@ -7,8 +7,8 @@ from contextlib import suppress
 from avatar_actors.programs.embedded.cancelling import TurnCancelled
 from avatar_actors.programs.embedded.errors import INVALID_PARAMS, BadScript
 from avatar_actors.programs.embedded.process import in_background
-from avatar_actors.programs.embedded.script.script import Player, find_script
-from avatar_actors.programs.embedded.turn import Turn, TurnEnded
+from avatar_actors.programs.embedded.script.script import ScriptPlayer, find_script
+from avatar_actors.programs.embedded.turn import AgentTurn, TurnEnded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,18 +21,18 @@ class Performer:
     def __init__(self, body: Body) -> None:
         self._body = body
 
-    def play(self, turn: Turn) -> None:
+    def play(self, turn: AgentTurn) -> None:
         """The whole turn, and after its result what the script has for later."""
         turn.run(self.perform)
         if turn.late:
             in_background(lambda: self._play_late(turn))
 
-    def play_alone(self, turn: Turn) -> None:
+    def play_alone(self, turn: AgentTurn) -> None:
         """The whole turn and what comes after it, before this returns."""
         turn.run(self.perform)
         self._play_late(turn)
 
-    def perform(self, turn: Turn) -> None:
+    def perform(self, turn: AgentTurn) -> None:
         """The work of the turn, with the prompts that were folded into it meanwhile."""
         try:
             self._perform(turn)
@@ -42,19 +42,19 @@ class Performer:
         except BadScript as error:
             turn.ending.error = {"code": INVALID_PARAMS, "message": str(error)}
 
-    def _perform(self, turn: Turn) -> None:
+    def _perform(self, turn: AgentTurn) -> None:
         script = find_script(turn.prompt) if self._body.plays_scripts else None
         if script is None:
             from avatar_actors.programs.embedded.assistant.assistant import answer  # noqa: PLC0415 - scripts need it not
 
             answer(turn)
         else:
-            Player(turn, self._body).play(script)
+            ScriptPlayer(turn, self._body).play(script)
 
-    def _play_late(self, turn: Turn) -> None:
+    def _play_late(self, turn: AgentTurn) -> None:
         late, turn.late = turn.late, []
         turn.revive()
         # Its result is told; there is nothing left that could end.
         with suppress(BadScript, TurnCancelled, TurnEnded):
-            Player(turn, self._body).play(late)
+            ScriptPlayer(turn, self._body).play(late)
         turn.output.release()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 READ_SIZE = 1 << 18
 
 
-class Output:
+class LineOutput:
     """Standard output: messages of all threads, each whole; held while a turn wants one write."""
 
     def __init__(self, descriptor: int = 1) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from avatar_actors.programs.embedded.json_lines import Record
-    from avatar_actors.programs.embedded.pipes import Ears, Output
+    from avatar_actors.programs.embedded.pipes import Ears, LineOutput
 
 
 EXIT_ON_TERM = 128 + signal.SIGTERM
@@ -81,7 +81,7 @@ def in_background(work: Callable[[], None]) -> None:
 class Body:
     """Its life, its voice, its ears, and whether the scripts of prompts are played."""
 
-    def __init__(self, life: Life, output: Output, ears: Ears) -> None:
+    def __init__(self, life: Life, output: LineOutput, ears: Ears) -> None:
         self.life = life
         self.output = output
         self.ears = ears

@@ -6,7 +6,7 @@ import os
 import sys
 
 from avatar_actors.programs.embedded.flags import Flags, UnknownFlag
-from avatar_actors.programs.embedded.pipes import Ears, Output, read_lines
+from avatar_actors.programs.embedded.pipes import Ears, LineOutput, read_lines
 from avatar_actors.programs.embedded.process import Body, Life, Start, complain
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ def main() -> None:
     speak = DIALECTS.get(flags.value("--dialect", "acp"))
     if speak is None:
         refuse(f"unknown dialect; known: {', '.join(DIALECTS)}")
-    body = Body(Life(), Output(), Ears())
+    body = Body(Life(), LineOutput(), Ears())
     body.plays_scripts = os.environ.get(SCRIPTS_VARIABLE) == "1"
     start = Start()
     if flags.has("--script") or START_VARIABLE in os.environ:

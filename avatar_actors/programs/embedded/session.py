@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from avatar_actors.programs.embedded.store import Store, Stored
-    from avatar_actors.programs.embedded.turn import Turn
+    from avatar_actors.programs.embedded.turn import AgentTurn
 
 
 MOST_REMEMBERED = 100_000
@@ -59,16 +59,16 @@ class TurnLine:
     """The turns that wait for their session; a thread lives while there are any."""
 
     def __init__(
-        self, play: Callable[[Turn], None], on_idle: Callable[[], None] = lambda: None
+        self, play: Callable[[AgentTurn], None], on_idle: Callable[[], None] = lambda: None
     ) -> None:
         self._play = play
         self._on_idle = on_idle
         self._changed = threading.Condition()
-        self._waiting: deque[Turn] = deque()
-        self._current: Turn | None = None
+        self._waiting: deque[AgentTurn] = deque()
+        self._current: AgentTurn | None = None
         self._is_running = False
 
-    def add(self, turn: Turn) -> None:
+    def add(self, turn: AgentTurn) -> None:
         """Plays the turn once those before it have ended."""
         with self._changed:
             self._waiting.append(turn)
@@ -76,7 +76,7 @@ class TurnLine:
                 self._is_running = True
                 threading.Thread(target=self._run, daemon=True).start()
 
-    def current(self) -> Turn | None:
+    def current(self) -> AgentTurn | None:
         """The turn that is being played."""
         with self._changed:
             return self._current
@@ -94,12 +94,12 @@ class TurnLine:
             turn.cancel()
         self.cancel_current()
 
-    def waiting(self) -> list[Turn]:
+    def waiting(self) -> list[AgentTurn]:
         """The turns that have not begun."""
         with self._changed:
             return list(self._waiting)
 
-    def take(self, wanted: Callable[[Turn], bool]) -> list[Turn]:
+    def take(self, wanted: Callable[[AgentTurn], bool]) -> list[AgentTurn]:
         """Takes out those of the waiting turns that are wanted."""
         with self._changed:
             taken = [turn for turn in self._waiting if wanted(turn)]
@@ -123,7 +123,7 @@ class TurnLine:
         while (turn := self._next()) is not None:
             self._play(turn)
 
-    def _next(self) -> Turn | None:
+    def _next(self) -> AgentTurn | None:
         with self._changed:
             self._current = self._waiting.popleft() if self._waiting else None
             if self._current is None:

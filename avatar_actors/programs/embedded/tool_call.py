@@ -41,7 +41,7 @@ class ToolFailed(Exception):
     """The tool's work ended in an error that the turn shows."""
 
 
-class ToolCall:
+class ToolUse:
     """One use of a tool; `work` gives its output or raises ToolFailed."""
 
     def __init__(self, name: str, tool_input: Record, work: Callable[[], str]) -> None:
@@ -76,7 +76,7 @@ class ToolCall:
             self.is_failed = True
 
 
-def scripted_call(step: Record, start: Callable[[list[str]], Child]) -> ToolCall:
+def scripted_call(step: Record, start: Callable[[list[str]], Child]) -> ToolUse:
     """The call that a `tool` step describes; `seconds` and `run` are done by real processes."""
     name = text_in(step, "tool") or text_in(step, "task") or text_in(step, "ask") or "tool"
 
@@ -87,7 +87,7 @@ def scripted_call(step: Record, start: Callable[[list[str]], Child]) -> ToolCall
             raise ToolFailed(error)
         return text_in(step, "result", printed)
 
-    call = ToolCall(name, dict(record_in(step, "input")), work)
+    call = ToolUse(name, dict(record_in(step, "input")), work)
     call.id = text_in(step, "id", call.id)
     call.kind = text_in(step, "kind", call.kind)
     return call

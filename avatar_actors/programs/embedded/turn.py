@@ -7,14 +7,14 @@ from abc import ABC, abstractmethod
 
 from avatar_actors.programs.embedded.cancelling import Cancellable, TurnCancelled
 from avatar_actors.programs.embedded.json_lines import Record, to_json
-from avatar_actors.programs.embedded.tool_call import ToolCall, scripted_call
+from avatar_actors.programs.embedded.tool_call import ToolUse, scripted_call
 from avatar_actors.programs.embedded.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from avatar_actors.programs.embedded.pipes import Output
+    from avatar_actors.programs.embedded.pipes import LineOutput
     from avatar_actors.programs.embedded.session import Session
 
 ALLOWED = "allowed"
@@ -26,7 +26,7 @@ class TurnEnded(Exception):
     """The turn ends here, with its `ending` set; nothing that would follow is played."""
 
 
-class Ending:
+class TurnResult:
     """How a turn ends: a stop reason, or an error with a code and a message."""
 
     def __init__(self, reason: str = "end_turn") -> None:
@@ -35,15 +35,15 @@ class Ending:
         self.is_told_twice = False
 
 
-class Turn(Cancellable, ABC):
+class AgentTurn(Cancellable, ABC):
     """A prompt being answered; its thread calls what shows, the reader's thread calls `cancel`."""
 
-    def __init__(self, session: Session, output: Output, prompt: str) -> None:
+    def __init__(self, session: Session, output: LineOutput, prompt: str) -> None:
         super().__init__(session.cwd)
         self.session = session
         self.output = output
         self.prompt = prompt
-        self.ending = Ending()
+        self.ending = TurnResult()
         self.said: list[str] = []
         self.usage: dict[str, float] = {}
         self.cost = 0.0
@@ -73,15 +73,15 @@ class Turn(Cancellable, ABC):
         """Shows the plan: entries with `content` and `status`."""
 
     @abstractmethod
-    def show_tool_start(self, call: ToolCall) -> None:
+    def show_tool_start(self, call: ToolUse) -> None:
         """Shows that the tool begins."""
 
     @abstractmethod
-    def show_tool_end(self, call: ToolCall) -> None:
+    def show_tool_end(self, call: ToolUse) -> None:
         """Shows how the tool ended."""
 
     @abstractmethod
-    def ask_permission(self, call: ToolCall) -> str:
+    def ask_permission(self, call: ToolUse) -> str:
         """Asks whether the tool may run: allowed, denied or cancelled."""
 
     @abstractmethod
@@ -100,7 +100,7 @@ class Turn(Cancellable, ABC):
     def finish(self) -> None:
         """Tells the client how the turn ended."""
 
-    def run_tools(self, calls: list[ToolCall]) -> None:
+    def run_tools(self, calls: list[ToolUse]) -> None:
         """Runs the tools side by side; their ends are shown as they come."""
         for call in calls:
             self.show_tool_start(call)
@@ -113,7 +113,7 @@ class Turn(Cancellable, ABC):
             thread.join()
         self.check()
 
-    def _finish_tool(self, call: ToolCall) -> None:
+    def _finish_tool(self, call: ToolUse) -> None:
         try:
             call.perform()
         except TurnCancelled:
@@ -163,14 +163,14 @@ class Turn(Cancellable, ABC):
         self.session.cost += cost
         self.report_usage()
 
-    def run(self, perform: Callable[[Turn], None]) -> None:
+    def run(self, perform: Callable[[AgentTurn], None]) -> None:
         """Plays the turn to its one end."""
         self.session.remember("user", self.prompt)
         try:
             self.begin()
             perform(self)
         except TurnCancelled:
-            self.ending = Ending(CANCELLED)
+            self.ending = TurnResult(CANCELLED)
         except TurnEnded:
             # Its ending is set already.
             pass

@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import Sequence
 
-from avatar_actors.programs.warden.order import Order
+from avatar_actors.programs.warden.order import StartOrder
 from avatar_actors.programs.warden.process_tree import hear_of_parents_death
 
 # What the warden and its keepers ignore, and an agent must not inherit as ignored.
@@ -38,7 +38,7 @@ class AgentNotStarted(Exception):
         self.place = place
 
 
-def start_agent(order: Order, stdio: Sequence[int]) -> int:
+def start_agent(order: StartOrder, stdio: Sequence[int]) -> int:
     """Fork and exec in a new session; gives the pid once exec has succeeded. Closes `stdio`."""
     # Closed by a successful exec, or after the reason why there was none was written into it.
     verdict, failure = os.pipe()
@@ -56,7 +56,7 @@ def start_agent(order: Order, stdio: Sequence[int]) -> int:
     return pid
 
 
-def _become_agent(order: Order, stdio: Sequence[int], failure: int, keeper: int) -> None:
+def _become_agent(order: StartOrder, stdio: Sequence[int], failure: int, keeper: int) -> None:
     place = b"argv"
     try:
         os.setsid()

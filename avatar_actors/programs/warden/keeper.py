@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 
 from avatar_actors.programs.warden.agent_start import AgentNotStarted, start_agent
-from avatar_actors.programs.warden.order import Order, unpack_order
+from avatar_actors.programs.warden.order import StartOrder, unpack_order
 from avatar_actors.programs.warden.process_tree import (
     adopt_orphans,
     descendants,
@@ -24,7 +24,7 @@ from avatar_actors.programs.warden.process_tree import (
     rename_process,
     signal_below,
 )
-from avatar_actors.programs.warden.watch import Host, Watch
+from avatar_actors.programs.warden.watch import Host, Poll
 
 # After so many seconds of SIGKILL the host is told who does not go: another user's, or in D state.
 STUCK_AFTER = 2.0
@@ -37,7 +37,7 @@ def keep(control: socket.socket, stdio: Sequence[int], host: Host) -> None:
     adopt_orphans()
     hear_of_parents_death(signal.SIGUSR1)
     rename_process("avatar-keeper")
-    watch = Watch(host)
+    watch = Poll(host)
     watch.add(control.fileno())
     control.setblocking(False)
     order = _await_order(control, watch)
@@ -65,7 +65,7 @@ def pid_list(pids: Sequence[int]) -> str:
     return ",".join(map(str, pids[:MOST_PIDS_TOLD])) or "-"
 
 
-def _await_order(control: socket.socket, watch: Watch) -> Order | None:
+def _await_order(control: socket.socket, watch: Poll) -> StartOrder | None:
     data = b""
     while not watch.host_died():
         if not watch.wait(None):
@@ -88,7 +88,7 @@ def _await_order(control: socket.socket, watch: Watch) -> Order | None:
 class Keeper:
     """What a keeper knows once its agent runs."""
 
-    def __init__(self, control: socket.socket, watch: Watch, order: Order, agent: int) -> None:
+    def __init__(self, control: socket.socket, watch: Poll, order: StartOrder, agent: int) -> None:
         self._control = control
         self._watch = watch
         self._exit_grace = order.exit_grace

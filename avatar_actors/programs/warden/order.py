@@ -11,7 +11,7 @@ ORDER = b"order"
 WORDS_IN_HEADER = 5
 
 
-class Order:
+class StartOrder:
     """What to start and where; `exit_grace` and `close_grace` are those of the host's `Launch`."""
 
     __slots__ = ("argv", "close_grace", "cwd", "env", "exit_grace")
@@ -31,7 +31,7 @@ class Order:
         self.close_grace = close_grace
 
 
-def pack_order(order: Order) -> bytes:
+def pack_order(order: StartOrder) -> bytes:
     """The order as bytes; ValueError for what no process can be given: a NUL, a name with `=`."""
     if any(b"=" in name or not name for name in order.env):
         raise ValueError("illegal environment variable name")
@@ -44,7 +44,7 @@ def pack_order(order: Order) -> bytes:
     return b"%b %r %r %d %d\n%b" % (ORDER, *header, body)
 
 
-def unpack_order(data: bytes) -> Order | None:
+def unpack_order(data: bytes) -> StartOrder | None:
     """The order, once all of it has come."""
     header, newline, body = data.partition(b"\n")
     if not newline:
@@ -55,7 +55,7 @@ def unpack_order(data: bytes) -> Order | None:
     cwd, *rest = body.split(b"\0")
     argv, pairs = rest[: int(arguments)], rest[int(arguments) :]
     env = dict(pair.split(b"=", 1) for pair in pairs)
-    return Order(argv, cwd, env, float(exit_grace), float(close_grace))
+    return StartOrder(argv, cwd, env, float(exit_grace), float(close_grace))
 
 
 def encode(texts: Sequence[str]) -> list[bytes]:

@@ -26,7 +26,7 @@ from avatar_actors.programs.warden.process_tree import (
     rename_process,
     signal_below,
 )
-from avatar_actors.programs.warden.watch import Host, Watch
+from avatar_actors.programs.warden.watch import Host, Poll
 
 FDS_OF_A_LEASE = 4
 CRASHED = 70
@@ -69,7 +69,7 @@ class Warden:
         self._socket = host_socket
         self._socket.setblocking(False)
         self._host = host
-        self._watch = Watch(host)
+        self._watch = Poll(host)
         self._session = os.getsid(0)
         self._contains = adopt_orphans()
         self._open = True
@@ -162,7 +162,7 @@ class Warden:
             control.close()
         self._leases, self._lost, self._server = {}, [], None
         self._watch.close()
-        self._watch = Watch(self._host)
+        self._watch = Poll(self._host)
         self._anchor = anchor
         adopt_orphans()
         hear_of_parents_death(signal.SIGUSR1)

@@ -35,7 +35,7 @@ class Host:
         return False
 
 
-class Watch:
+class Poll:
     """One process's poll: descriptors it adds, SIGCHLD, and SIGUSR1 for the parent's death."""
 
     def __init__(self, host: Host) -> None:

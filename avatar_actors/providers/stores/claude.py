@@ -9,10 +9,10 @@ from typing import Final
 
 from avatar_actors.model.values import JsonObject, StoredMessage, StoredSession
 from avatar_actors.providers.stores.store import (
-    File,
+    JsonlStore,
     SessionListing,
     SessionSearch,
-    Shelf,
+    StoreFile,
     texts_of,
     title_from,
 )
@@ -29,7 +29,7 @@ NOT_SAID: Final = re.compile(r"\s*<[a-z][a-z-]*>")
 def claude_store(search: SessionSearch) -> SessionListing:
     """The sessions that Claude Code can take up again."""
     config = Path(search.env.get("CLAUDE_CONFIG_DIR") or search.home / ".claude")
-    shelf = Shelf()
+    shelf = JsonlStore()
     keys = {re.sub(r"[^a-zA-Z0-9]", "-", each) for each in search.directories()}
     files = [
         file
@@ -48,7 +48,7 @@ def _is_named(folder: str, key: str) -> bool:
     return folder == key
 
 
-def _session(shelf: Shelf, file: File) -> StoredSession | None:
+def _session(shelf: JsonlStore, file: StoreFile) -> StoredSession | None:
     beginning = _Beginning()
     beginning.read(shelf.head(file.path))
     if not beginning.lines:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from avatar_actors.model.values import JsonObject, StoredMessage, StoredSession
 from avatar_actors.providers.stores.store import (
-    File,
+    JsonlStore,
     SessionListing,
     SessionSearch,
-    Shelf,
+    StoreFile,
     texts_of,
     title_from,
 )
@@ -20,7 +20,7 @@ from avatar_actors.wire.json_values import at, text_at, time_text
 def codex_store(search: SessionSearch) -> SessionListing:
     """The sessions that Codex can take up again, by either adapter."""
     home = Path(search.env.get("CODEX_HOME") or search.home / ".codex")
-    shelf = Shelf()
+    shelf = JsonlStore()
     files = [
         file
         for year in shelf.folders(home / "sessions")
@@ -31,7 +31,7 @@ def codex_store(search: SessionSearch) -> SessionListing:
     return shelf.collect(files, lambda file: _session(shelf, file, search), search)
 
 
-def _session(shelf: Shelf, file: File, search: SessionSearch) -> StoredSession | None:
+def _session(shelf: JsonlStore, file: StoreFile, search: SessionSearch) -> StoredSession | None:
     lines = shelf.head(file.path)
     meta = next((at(line, "payload") for line in lines if line.get("type") == "session_meta"), None)
     session_id, directory = text_at(meta, "id"), text_at(meta, "cwd")

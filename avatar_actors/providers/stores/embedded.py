@@ -7,10 +7,10 @@ from pathlib import Path
 
 from avatar_actors.model.values import JsonObject, StoredMessage, StoredSession
 from avatar_actors.providers.stores.store import (
-    File,
+    JsonlStore,
     SessionListing,
     SessionSearch,
-    Shelf,
+    StoreFile,
     title_from,
 )
 from avatar_actors.wire.json_values import at, text_at, time_text
@@ -21,11 +21,11 @@ def embedded_store(search: SessionSearch) -> SessionListing:
     env = search.env
     state = Path(env.get("XDG_STATE_HOME") or search.home / ".local" / "state")
     home = Path(env.get("AVATAR_EMBEDDED_HOME") or state / "avatar-actors" / "embedded")
-    shelf = Shelf()
+    shelf = JsonlStore()
     return shelf.collect(shelf.files(home), lambda file: _session(shelf, file), search)
 
 
-def _session(shelf: Shelf, file: File) -> StoredSession | None:
+def _session(shelf: JsonlStore, file: StoreFile) -> StoredSession | None:
     directory, created_at, has_begun = "", "", False
     for line in shelf.head(file.path):
         match line.get("role"):

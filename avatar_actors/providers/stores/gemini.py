@@ -9,10 +9,10 @@ from typing import Final
 
 from avatar_actors.model.values import JsonObject, StoredMessage, StoredSession
 from avatar_actors.providers.stores.store import (
-    File,
+    JsonlStore,
     SessionListing,
     SessionSearch,
-    Shelf,
+    StoreFile,
     texts_of,
     title_from,
 )
@@ -26,7 +26,7 @@ ROLES: Final = {"user": "user", "gemini": "assistant"}
 def gemini_store(search: SessionSearch) -> SessionListing:
     """The sessions that Gemini CLI can load."""
     home = Path(search.env.get("GEMINI_CLI_HOME") or search.home)
-    shelf = Shelf()
+    shelf = JsonlStore()
     roots = {
         folder / "chats": _directory(shelf, folder, search)
         for folder in shelf.folders(home / ".gemini" / "tmp")
@@ -38,13 +38,13 @@ def gemini_store(search: SessionSearch) -> SessionListing:
         for file in shelf.files(chats)
     ]
 
-    def read(file: File) -> StoredSession | None:
+    def read(file: StoreFile) -> StoredSession | None:
         return _session(shelf, file, roots[file.path.parent])
 
     return shelf.collect(files, read, search)
 
 
-def _directory(shelf: Shelf, folder: Path, search: SessionSearch) -> str:
+def _directory(shelf: JsonlStore, folder: Path, search: SessionSearch) -> str:
     """Whose project it is. Older versions named the folder by a hash, for who knows the rest."""
     if told := shelf.text(folder / ".project_root").strip():
         return told
@@ -52,7 +52,7 @@ def _directory(shelf: Shelf, folder: Path, search: SessionSearch) -> str:
     return hashes.get(folder.name, "")
 
 
-def _session(shelf: Shelf, file: File, directory: str) -> StoredSession | None:
+def _session(shelf: JsonlStore, file: StoreFile, directory: str) -> StoredSession | None:
     session_id = created_at = prompt = ""
     for line in shelf.head(file.path):
         if not session_id and (session_id := text_at(line, "sessionId")):

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from avatar_actors.model.command_line import is_session_id
 from avatar_actors.model.values import JsonObject, StoredMessage, StoredSession
-from avatar_actors.wire.json_values import decoded, is_array, is_object, moment_of, text_at
+from avatar_actors.wire.json_values import decoded, is_array, is_object, text_at, timestamp_of
 
 LONGEST_TITLE = 100
 
@@ -54,7 +54,7 @@ Store: TypeAlias = Callable[[SessionSearch], SessionListing]
 
 def newest_first(sessions: list[StoredSession]) -> tuple[StoredSession, ...]:
     """In the order of their last use."""
-    return tuple(sorted(sessions, key=lambda each: moment_of(each.updated_at), reverse=True))
+    return tuple(sorted(sessions, key=lambda each: timestamp_of(each.updated_at), reverse=True))
 
 
 def title_from(text: str) -> str:
@@ -72,14 +72,14 @@ MOST_FILES: Final = 1000
 MOST_REMARKS: Final = 20
 
 
-class File(Struct, frozen=True):
+class StoreFile(Struct, frozen=True):
     """A file as its folder shows it."""
 
     path: Path
     modified: float
 
 
-class Shelf:
+class JsonlStore:
     """Reads the files of one store. Nothing of it raises; `remarks` tell what was wrong."""
 
     def __init__(self) -> None:
@@ -101,18 +101,18 @@ class Shelf:
         """The folders in a folder."""
         return [path for path, mode, _ in self._entries(folder) if stat.S_ISDIR(mode)]
 
-    def files(self, folder: Path) -> list[File]:
+    def files(self, folder: Path) -> list[StoreFile]:
         """The files of JSON lines in a folder."""
         return [
-            File(path, modified)
+            StoreFile(path, modified)
             for path, mode, modified in self._entries(folder)
             if stat.S_ISREG(mode) and path.suffix == ".jsonl"
         ]
 
     def collect(
         self,
-        files: Iterable[File],
-        read: Callable[[File], StoredSession | None],
+        files: Iterable[StoreFile],
+        read: Callable[[StoreFile], StoredSession | None],
         search: SessionSearch,
     ) -> SessionListing:
         """The sessions of the newest files, as far as they are looked for."""
@@ -223,7 +223,7 @@ class SessionTranscript(Struct, frozen=True):
 
 def last_said(path: Path, transcript: Transcript, limit: int) -> SessionTranscript:
     """The last messages of the session in this file."""
-    shelf = Shelf()
+    shelf = JsonlStore()
     lines, is_whole = shelf.last_lines(path, LONGEST)
     messages = [each for each in transcript(lines) if each.text.strip()]
     remarks = [*shelf.remarks]

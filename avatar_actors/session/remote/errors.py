@@ -21,13 +21,13 @@ from avatar_actors.model.errors import (
     AvatarStartError,
     ConnectionLost,
 )
-from avatar_actors.session.remote.link import Around
+from avatar_actors.session.remote.link import RemoteContext
 
 _TIMEOUTS = (TimeoutError, trio.TooSlowError, httpx.TimeoutException)
 
 
 def explained(
-    error: Exception, around: Around, *, was_up: bool = False
+    error: Exception, around: RemoteContext, *, was_up: bool = False
 ) -> AgentError | AvatarStartError:
     """The same in our words, without the secrets that such errors may hold."""
     if was_up:
@@ -38,7 +38,7 @@ def explained(
     return type(found)(hide(found.message), hide(found.advice))
 
 
-def _start_error(error: Exception, around: Around) -> AvatarStartError:
+def _start_error(error: Exception, around: RemoteContext) -> AvatarStartError:
     where = around.remote.shown
     status = _status(error)
     if status is not None:

@@ -11,8 +11,8 @@ import trio
 from avatar_actors.model.errors import AgentError, AvatarStartError
 from avatar_actors.session.remote.asyncio_loop import in_asyncio, in_trio, open_asyncio_loop
 from avatar_actors.session.remote.errors import explained
-from avatar_actors.session.remote.link import Around
-from avatar_actors.session.remote.transports import Line, open_line
+from avatar_actors.session.remote.link import RemoteContext
+from avatar_actors.session.remote.transports import RemoteTransport, open_line
 from avatar_actors.session.stdio import FromAgent
 
 # As much as a pipe holds. A single message may be more.
@@ -69,7 +69,7 @@ End: TypeAlias = AgentError | AvatarStartError
 
 
 async def exchange(
-    around: Around,
+    around: RemoteContext,
     unsent: trio.MemoryReceiveChannel[bytes],
     out: trio.MemorySendChannel[FromAgent],
     ended: Callable[[End], Awaitable[None]],
@@ -77,7 +77,7 @@ async def exchange(
     """Until the connection is gone, which `ended` is told at once, after the last message."""
     inward = Inward()
     async with open_asyncio_loop(around.remark):
-        line: Line | None = None
+        line: RemoteTransport | None = None
         try:
             line = await open_line(around, inward.add)
             talk = _Talk(around, line, inward, unsent)
@@ -95,8 +95,8 @@ class _Talk:
 
     def __init__(
         self,
-        around: Around,
-        line: Line,
+        around: RemoteContext,
+        line: RemoteTransport,
         inward: Inward,
         unsent: trio.MemoryReceiveChannel[bytes],
     ) -> None:
@@ -147,12 +147,12 @@ class _Talk:
             self._error = error
 
 
-async def _say(line: Line, data: bytes) -> None:
+async def _say(line: RemoteTransport, data: bytes) -> None:
     for each in data.splitlines():
         await in_asyncio(line.send)(msgspec.json.decode(each))
 
 
-async def _leave(line: Line, unsent: trio.MemoryReceiveChannel[bytes]) -> None:
+async def _leave(line: RemoteTransport, unsent: trio.MemoryReceiveChannel[bytes]) -> None:
     """Say the last words of the bridge, and close."""
     with trio.CancelScope(shield=True, deadline=trio.current_time() + _GOODBYE):
         try:

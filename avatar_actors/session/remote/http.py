@@ -13,7 +13,7 @@ from acp.http.protocol import SESSION_ID_HEADER
 
 from avatar_actors.model.values import JsonObject
 from avatar_actors.session.remote.asyncio_loop import in_trio
-from avatar_actors.session.remote.link import Around
+from avatar_actors.session.remote.link import RemoteContext
 from avatar_actors.wire.json_values import decoded, is_object, text_at
 
 _METHODS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
@@ -131,10 +131,10 @@ _IDLE = 2.0
 _BODY = 1024 * 1024
 
 
-class Watch:
+class StreamWatch:
     """What is known of the streams: their limits, whether one ended, and why."""
 
-    def __init__(self, around: Around, aside: Callable[[bytes], None]) -> None:
+    def __init__(self, around: RemoteContext, aside: Callable[[bytes], None]) -> None:
         self.around, self.aside = around, aside
         self.room = asyncio.Semaphore(_AHEAD)
         self.last_words = "the stream of events ended"
@@ -166,7 +166,7 @@ class Watch:
 class GuardedHttp(httpx.AsyncBaseTransport):
     """Adds the headers, which nobody above gets to see, and the query of the address."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: StreamWatch) -> None:
         self._watch = watch
         self._url = httpx.URL(watch.around.remote.url)
         limits = httpx.Limits(keepalive_expiry=_IDLE)
@@ -237,7 +237,7 @@ class GuardedHttp(httpx.AsyncBaseTransport):
 class _Stream(httpx.AsyncByteStream):
     """The events of one stream, each whole and readable, as fast as they are taken."""
 
-    def __init__(self, response: httpx.Response, guard: GuardedHttp, watch: Watch) -> None:
+    def __init__(self, response: httpx.Response, guard: GuardedHttp, watch: StreamWatch) -> None:
         self._response, self._guard, self._watch = response, guard, watch
         self._chunks = response.aiter_raw()
         self._events = Events(watch.around.max_message + _FRAME)

@@ -25,7 +25,7 @@ from avatar_actors.session.messages import (
     Publish,
     QuestionsOver,
     QueueNews,
-    ResumeWish,
+    ResumePlan,
     SessionDown,
     SessionLost,
     SessionStarting,
@@ -43,7 +43,7 @@ _UNSENT = 4096
 _UNSEEN = Vitals(cpu_seconds=0.0, processes=0, states={})
 
 
-class Around(Struct, frozen=True, kw_only=True):
+class RemoteContext(Struct, frozen=True, kw_only=True):
     """Where the agent is and whom it concerns. `patience`: seconds until it must be reached."""
 
     turn_queue: Address[QueueNews]
@@ -66,12 +66,12 @@ class Around(Struct, frozen=True, kw_only=True):
 class Reached(Struct, frozen=True):
     """What the bridge gets to know of the link."""
 
-    wish: ResumeWish
+    wish: ResumePlan
     life: str
 
 
 async def remote_link(
-    inbox: Inbox[LinkMessage], around: Around, out: trio.MemorySendChannel[FromAgent]
+    inbox: Inbox[LinkMessage], around: RemoteContext, out: trio.MemorySendChannel[FromAgent]
 ) -> None:
     """Ready at once: the connection is made for the first message. Its end is the bridge's to tell.
 
@@ -79,7 +79,7 @@ async def remote_link(
     """
     await around.turn_queue.tell(SessionStarting())
     wish = await around.turn_queue.ask(WhatToResume())
-    call = _Call(around, out)
+    call = _RemoteConnection(around, out)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(call.hold)
@@ -104,10 +104,10 @@ async def remote_link(
             await around.turn_queue.tell(SessionLost(how, None, call.end is not None))
 
 
-class _Call:
+class _RemoteConnection:
     """One connection, from the first message to its end."""
 
-    def __init__(self, around: Around, out: trio.MemorySendChannel[FromAgent]) -> None:
+    def __init__(self, around: RemoteContext, out: trio.MemorySendChannel[FromAgent]) -> None:
         self._around, self._out = around, out
         self._to_say, self._said = trio.open_memory_channel[bytes](_UNSENT)
         self.end: AgentError | AvatarStartError | None = None

@@ -12,8 +12,8 @@ from acp.ws.client import _WebSocketTransport  # pyright: ignore[reportPrivateUs
 from websockets.asyncio.client import ClientConnection, connect
 
 from avatar_actors.session.remote.asyncio_loop import in_asyncio
-from avatar_actors.session.remote.http import GuardedHttp, Watch, client_of
-from avatar_actors.session.remote.link import Around
+from avatar_actors.session.remote.http import GuardedHttp, StreamWatch, client_of
+from avatar_actors.session.remote.link import RemoteContext
 from avatar_actors.wire.json_values import decoded, is_object
 
 
@@ -24,7 +24,7 @@ class GuardedSocket:
     """
 
     def __init__(
-        self, socket: ClientConnection, around: Around, aside: Callable[[bytes], None]
+        self, socket: ClientConnection, around: RemoteContext, aside: Callable[[bytes], None]
     ) -> None:
         self._socket, self._around, self._aside = socket, around, aside
 
@@ -58,7 +58,7 @@ _SILENCE = logging.Logger("avatar_actors.session.remote.websockets")
 _SILENCE.disabled = True
 
 
-class Line(Protocol):
+class RemoteTransport(Protocol):
     """The SDK's transport, as far as it is used: coroutines of asyncio's."""
 
     async def send(self, message: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ class Line(Protocol):
         ...
 
 
-async def open_line(around: Around, aside: Callable[[bytes], None]) -> Line:
+async def open_line(around: RemoteContext, aside: Callable[[bytes], None]) -> RemoteTransport:
     """A line to the agent; what comes and is no message goes `aside`, to be told of."""
     if around.remote.url.startswith("ws"):
         return _SocketLine(await in_asyncio(_connected)(around), around, aside)
@@ -92,7 +92,7 @@ class _Connect(connect):
         return exc
 
 
-async def _connected(around: Around) -> ClientConnection:
+async def _connected(around: RemoteContext) -> ClientConnection:
     remote = around.remote
     tls = ssl.create_default_context() if remote.url.startswith("wss") else None
     return await _Connect(
@@ -112,7 +112,7 @@ async def _connected(around: Around) -> ClientConnection:
 
 class _SocketLine:
     def __init__(
-        self, socket: ClientConnection, around: Around, aside: Callable[[bytes], None]
+        self, socket: ClientConnection, around: RemoteContext, aside: Callable[[bytes], None]
     ) -> None:
         self._socket = socket
         # Not the SDK's own `create_websocket_stream` (0.12): it cuts the connection at 1 MiB.
@@ -127,8 +127,8 @@ class _SocketLine:
 
 
 class _HttpLine:
-    def __init__(self, around: Around, aside: Callable[[bytes], None]) -> None:
-        self._watch = Watch(around, aside)
+    def __init__(self, around: RemoteContext, aside: Callable[[bytes], None]) -> None:
+        self._watch = StreamWatch(around, aside)
         self._guard = GuardedHttp(self._watch)
         self._client = client_of(self._guard)
         self._transport = create_http_stream(around.remote.shown, client=self._client)

@@ -13,7 +13,7 @@ from avatar_actors.wire.acp.content import (
     prompt_blocks,
     text_block,
 )
-from avatar_actors.wire.acp.opening import Opening, session_rows
+from avatar_actors.wire.acp.opening import AcpOpening, session_rows
 from avatar_actors.wire.acp.profile import AcpProfile
 from avatar_actors.wire.commands import Call, Prompt
 from avatar_actors.wire.facts import Answered, Fact
@@ -32,10 +32,10 @@ SESSION_METHODS: Final = {
 }
 
 
-class Calls:
+class HostCalls:
     """The calls to one opened session."""
 
-    def __init__(self, peer: Peer, opening: Opening, profile: AcpProfile) -> None:
+    def __init__(self, peer: Peer, opening: AcpOpening, profile: AcpProfile) -> None:
         self._peer = peer
         self._opening = opening
         self._profile = profile
@@ -118,7 +118,7 @@ STEERING_META: Final = {"steering": {"idleBehavior": "promptRequired"}}
 class Prompting:
     """The prompts of one session; the first of a fresh one may carry the system prompt."""
 
-    def __init__(self, peer: Peer, opening: Opening) -> None:
+    def __init__(self, peer: Peer, opening: AcpOpening) -> None:
         self._peer = peer
         self._opening = opening
         self._has_sent = False

@@ -8,18 +8,18 @@ from msgspec import UNSET, Raw, Struct
 
 from avatar_actors.model.events import DiagnosticEvent, UnrecognisedEvent
 from avatar_actors.model.values import Level, Permit
-from avatar_actors.wire.acp.opening import Opening
+from avatar_actors.wire.acp.opening import AcpOpening
 from avatar_actors.wire.acp.permissions import (
     CANCELLED,
     MOST_PENDING,
-    Pending,
-    Permissions,
+    AcpPermissions,
+    AcpQuestion,
     options_of,
     selected,
 )
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered
 from avatar_actors.wire.acp.schema import ReadFileParams, WriteFileParams
-from avatar_actors.wire.acp.turn import Turn
+from avatar_actors.wire.acp.turn import AcpTurnAccount
 from avatar_actors.wire.acp.update_types import PermissionParams
 from avatar_actors.wire.commands import AnswerFile, AnswerPermission
 from avatar_actors.wire.envelope import fields_of
@@ -37,7 +37,7 @@ from avatar_actors.wire.jsonrpc import (
     RpcId,
     RpcMessage,
 )
-from avatar_actors.wire.phases import Phase, Progress
+from avatar_actors.wire.phases import Phase, PhaseTracker
 
 RESOURCE_NOT_FOUND: Final = -32002
 MOST_FILES: Final = 64
@@ -63,12 +63,14 @@ class PendingFile(Struct, frozen=True):
 class AgentRequests:
     """The requests that wait for the host's answer; all others are answered here at once."""
 
-    def __init__(self, peer: Peer, profile: AcpProfile, opening: Opening, turn: Turn) -> None:
+    def __init__(
+        self, peer: Peer, profile: AcpProfile, opening: AcpOpening, turn: AcpTurnAccount
+    ) -> None:
         self._peer = peer
         self._opening = opening
         self._turn = turn
         self._offered = OFFERED[profile.files]
-        self._permissions = Permissions(profile.narrow_options)
+        self._permissions = AcpPermissions(profile.narrow_options)
         self._files: dict[str, PendingFile] = {}
         self._files_asked = 0
 
@@ -101,7 +103,7 @@ class AgentRequests:
         if not is_wanted or self._turn.tools.is_fenced(asked.tool_call):
             self._peer.answer(rpc_id, CANCELLED)
             return self._turn.late("a request for permission outside of its turn")
-        pending = Pending(rpc_id, asked.tool_call.tool_call_id, options_of(asked.options))
+        pending = AcpQuestion(rpc_id, asked.tool_call.tool_call_id, options_of(asked.options))
         tool, facts = self._turn.asked(asked.tool_call)
         if self._permissions.is_full:
             refusal = AnswerPermission(request_id="", permit=Permit.REJECT_ONCE)
@@ -149,7 +151,7 @@ class AgentRequests:
         """The turn is over: nobody waits for these answers."""
         return [PermissionWithdrawn(request_id) for request_id in self._permissions.take_all()]
 
-    def _answer(self, pending: Pending, answer: AnswerPermission) -> list[Fact]:
+    def _answer(self, pending: AcpQuestion, answer: AnswerPermission) -> list[Fact]:
         option = self._permissions.chosen(pending, answer)
         self._peer.answer(pending.rpc_id, selected(option))
         if option is not None and option.kind.allows:
@@ -186,11 +188,11 @@ CANCEL_REQUEST: Final = "$/cancel_request"
 QUIET: Final = frozenset({"elicitation/complete"})
 
 
-class Hearing:
+class Incoming:
     """One message at a time; each ends in facts, an answer, or both."""
 
     def __init__(
-        self, peer: Peer, profile: AcpProfile, progress: Progress, requests: AgentRequests
+        self, peer: Peer, profile: AcpProfile, progress: PhaseTracker, requests: AgentRequests
     ) -> None:
         self._peer = peer
         self._quiet = profile.quiet_notifications | QUIET

@@ -25,12 +25,12 @@ from avatar_actors.wire.acp.profile import (
     system_prompt_way,
 )
 from avatar_actors.wire.acp.schema import Initialized, SessionResult
-from avatar_actors.wire.acp.turn import Turn
+from avatar_actors.wire.acp.turn import AcpTurnAccount
 from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure
-from avatar_actors.wire.json_values import at, decoded, decoded_as, is_array, moment_of, text_at
+from avatar_actors.wire.json_values import at, decoded, decoded_as, is_array, text_at, timestamp_of
 from avatar_actors.wire.jsonrpc import Peer, Reply, RpcError
-from avatar_actors.wire.phases import Progress, Step
+from avatar_actors.wire.phases import PhaseTracker, Step
 from avatar_actors.wire.shared_events import remark
 
 
@@ -78,12 +78,12 @@ def session_rows(result: object) -> list[JsonObject]:
 def last_of(result: object, cwd: str) -> str:
     """The id of the session that was used last in a directory, if there is one."""
     here = [row for row in session_rows(result) if row["working_dir"] == cwd]
-    last = max(here, key=lambda row: moment_of(text_at(row, "updated_at")), default=None)
+    last = max(here, key=lambda row: timestamp_of(text_at(row, "updated_at")), default=None)
     return text_at(last, "session_id")
 
 
 def after_replay(
-    peer: Peer, turn: Turn, present_mode: JsonObject, then: Callable[[], Fact]
+    peer: Peer, turn: AcpTurnAccount, present_mode: JsonObject, then: Callable[[], Fact]
 ) -> list[Fact]:
     """Sets the mode that it has, until an answer comes without anything of the past before it.
 
@@ -111,10 +111,12 @@ FORK: Final = "session/fork"
 LIST: Final = "session/list"
 
 
-class Opening:
+class AcpOpening:
     """The session and how it came to be. `session_id` is empty until the agent named it."""
 
-    def __init__(self, peer: Peer, profile: AcpProfile, progress: Progress, turn: Turn) -> None:
+    def __init__(
+        self, peer: Peer, profile: AcpProfile, progress: PhaseTracker, turn: AcpTurnAccount
+    ) -> None:
         self._peer = peer
         self._profile = profile
         self._progress = progress

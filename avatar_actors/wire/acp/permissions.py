@@ -27,7 +27,7 @@ INSTEAD: Final = {
 CANCELLED: Final[JsonObject] = {"outcome": {"outcome": "cancelled"}}
 
 
-class Pending(Struct, frozen=True):
+class AcpQuestion(Struct, frozen=True):
     """A question, by the id of its JSON-RPC request."""
 
     rpc_id: RpcId
@@ -35,31 +35,31 @@ class Pending(Struct, frozen=True):
     options: tuple[PermissionOption, ...]
 
 
-class Permissions:
+class AcpPermissions:
     """The open questions of a turn. Their ids are ours: an agent's may be 1 as well as "1"."""
 
     def __init__(self, narrow_options: frozenset[str]) -> None:
         self._narrow = narrow_options
         self._asked = 0
-        self._pending: dict[str, Pending] = {}
+        self._pending: dict[str, AcpQuestion] = {}
 
     @property
     def is_full(self) -> bool:
         """Whether one more would be too many."""
         return len(self._pending) >= MOST_PENDING
 
-    def add(self, pending: Pending) -> str:
+    def add(self, pending: AcpQuestion) -> str:
         """Keep it; answered with its id."""
         self._asked += 1
         request_id = f"permission-{self._asked}"
         self._pending[request_id] = pending
         return request_id
 
-    def take(self, request_id: str) -> Pending | None:
+    def take(self, request_id: str) -> AcpQuestion | None:
         """The question, which is answered now."""
         return self._pending.pop(request_id, None)
 
-    def take_all(self) -> dict[str, Pending]:
+    def take_all(self) -> dict[str, AcpQuestion]:
         """All of them: nobody waits for their answers any more."""
         pending, self._pending = self._pending, {}
         return pending
@@ -72,7 +72,7 @@ class Permissions:
                 return request_id
         return ""
 
-    def chosen(self, pending: Pending, answer: AnswerPermission) -> PermissionOption | None:
+    def chosen(self, pending: AcpQuestion, answer: AnswerPermission) -> PermissionOption | None:
         """The option that the answer means; None when the agent offers nothing of the kind."""
         for option in pending.options:
             is_named = bool(answer.option_id) and answer.option_id == option.option_id

@@ -10,9 +10,9 @@ from avatar_actors.model.events import ToolEvent
 from avatar_actors.model.values import JsonObject, ToolStatus
 from avatar_actors.wire.acp.profile import AcpProfile
 from avatar_actors.wire.acp.update_types import ToolFields, ToolStart
-from avatar_actors.wire.framing import Tail
+from avatar_actors.wire.framing import TextTail
 from avatar_actors.wire.json_values import at, is_array, is_object, text_at
-from avatar_actors.wire.phases import Fence
+from avatar_actors.wire.phases import RecentIds
 
 # The plain text first: codex (zed's adapter 0.16.0) also sends it fenced, as content.
 OUTPUT_KEYS: Final = (
@@ -142,19 +142,19 @@ class ToolState(Struct):
     parameters: JsonObject = {}
     status: ToolStatus = ToolStatus.PENDING
     output: str = ""
-    printed: Tail = field(default_factory=lambda: Tail(MOST_OUTPUT))
+    printed: TextTail = field(default_factory=lambda: TextTail(MOST_OUTPUT))
     ending: str = ""
     parent_id: str = ""
 
 
-class Tools:
+class AcpTools:
     """The open calls of a turn. Those that are over, and those of earlier turns, are fenced off."""
 
     def __init__(self, profile: AcpProfile) -> None:
         self._profile = profile
         self._open: dict[str, ToolState] = {}
-        self._over = Fence()
-        self._of_earlier_turns = Fence()
+        self._over = RecentIds()
+        self._of_earlier_turns = RecentIds()
 
     def is_fenced(self, fields: ToolFields) -> bool:
         """Whether this is about a call that an earlier turn left open."""
@@ -197,7 +197,7 @@ class Tools:
         """What is still open ends so, and belongs to no later turn."""
         left = list(self._open)
         ends = [self._come_to(tool_id, status) for tool_id in left]
-        self._over = Fence()
+        self._over = RecentIds()
         self._of_earlier_turns.add(*left)
         return ends
 

@@ -8,7 +8,7 @@ from avatar_actors.model.events import DiagnosticEvent, PlanEvent, TextEvent, To
 from avatar_actors.model.values import Level, Outcome, ToolStatus
 from avatar_actors.wire.acp.profile import AcpProfile
 from avatar_actors.wire.acp.schema import PromptResult
-from avatar_actors.wire.acp.tools import Tools
+from avatar_actors.wire.acp.tools import AcpTools
 from avatar_actors.wire.acp.update_events import (
     block_text,
     context_event,
@@ -27,7 +27,7 @@ from avatar_actors.wire.acp.usage import UsageMeter
 from avatar_actors.wire.facts import Fact, TurnOver
 from avatar_actors.wire.json_values import at, decoded_as, text_at
 from avatar_actors.wire.jsonrpc import REQUEST_CANCELLED, Reply, error_words
-from avatar_actors.wire.phases import Fence
+from avatar_actors.wire.phases import RecentIds
 from avatar_actors.wire.shared_events import Thoughts, impossible
 
 # An answer that was cut short is an answer: `stop_reason` tells that it was.
@@ -41,14 +41,14 @@ OUTCOMES: Final = {
 MOST_FAILURE: Final = 4096
 
 
-class Turn:
+class AcpTurnAccount:
     """The present turn's account; `begin` opens the next one."""
 
     def __init__(self, profile: AcpProfile) -> None:
         self._profile = profile
         self._thoughts = Thoughts()
         self._message_id: str | None = None
-        self._earlier_messages = Fence()
+        self._earlier_messages = RecentIds()
         self._has_failed = False
         self._failure = ""
         self._told_of_late_ones = False
@@ -58,7 +58,7 @@ class Turn:
         self._has_shown = False
         self.has_past = False
         self.turn_id = 0
-        self.tools = Tools(profile)
+        self.tools = AcpTools(profile)
         self.usage = UsageMeter()
 
     def begin(self, turn_id: int) -> None:

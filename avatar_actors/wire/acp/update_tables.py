@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from avatar_actors.model.events import PlanEvent, SessionInfoEvent
 from avatar_actors.wire.acp.profile import AcpProfile
-from avatar_actors.wire.acp.turn import Turn
+from avatar_actors.wire.acp.turn import AcpTurnAccount
 from avatar_actors.wire.acp.update_events import (
     block_text,
     commands_event,
@@ -54,7 +54,7 @@ OF_A_TURN: Final[tuple[type[Update], ...]] = (
 Table: TypeAlias = Mapping[type, Meaning]
 
 
-def meanings(turn: Turn, profile: AcpProfile) -> Mapping[Phase, Table]:
+def meanings(turn: AcpTurnAccount, profile: AcpProfile) -> Mapping[Phase, Table]:
     """The tables. While a session is opened its replayed history is left out."""
     of_session = _of_session(turn)
     in_turn = {**of_session, **_in_turn(turn)}
@@ -69,7 +69,7 @@ def meanings(turn: Turn, profile: AcpProfile) -> Mapping[Phase, Table]:
     }
 
 
-def _of_session(turn: Turn) -> Table:
+def _of_session(turn: AcpTurnAccount) -> Table:
     def info(update: InfoUpdate) -> list[Fact]:
         told: list[Fact] = [SessionInfoEvent(title=update.title)] if update.title else []
         return told + turn.status(update.meta)
@@ -83,7 +83,7 @@ def _of_session(turn: Turn) -> Table:
     }
 
 
-def _in_turn(turn: Turn) -> Table:
+def _in_turn(turn: AcpTurnAccount) -> Table:
     return {
         MessageChunk: turn.text,
         ThoughtChunk: turn.thought,
@@ -97,7 +97,7 @@ def _in_turn(turn: Turn) -> Table:
     }
 
 
-def _outside(turn: Turn, profile: AcpProfile) -> Table:
+def _outside(turn: AcpTurnAccount, profile: AcpProfile) -> Table:
     def anything(_: Update) -> list[Fact]:
         return turn.late("what belongs to no turn")
 

@@ -125,7 +125,7 @@ class PlanRemoved(_Update, tag="plan_removed", kw_only=True):
     plan_id: str = ""
 
 
-class SlashCommand(Struct, gc=False):
+class AgentCommand(Struct, gc=False):
     """A command that the agent understands in a prompt."""
 
     name: str
@@ -135,7 +135,7 @@ class SlashCommand(Struct, gc=False):
 class CommandsUpdate(_Update, tag="available_commands_update", kw_only=True):
     """All the commands."""
 
-    available_commands: list[SlashCommand]
+    available_commands: list[AgentCommand]
 
 
 class ModeUpdate(_Update, tag="current_mode_update", kw_only=True):

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from avatar_actors.model.events import TextEvent
 from avatar_actors.model.values import Outcome
-from avatar_actors.wire.acp.calls import Calls, Prompting
-from avatar_actors.wire.acp.incoming import AgentRequests, Hearing, not_understood, remark
-from avatar_actors.wire.acp.opening import Opening
+from avatar_actors.wire.acp.calls import HostCalls, Prompting
+from avatar_actors.wire.acp.incoming import AgentRequests, Incoming, not_understood, remark
+from avatar_actors.wire.acp.opening import AcpOpening
 from avatar_actors.wire.acp.profile import AcpProfile, can_steer
-from avatar_actors.wire.acp.turn import Turn
+from avatar_actors.wire.acp.turn import AcpTurnAccount
 from avatar_actors.wire.acp.update_tables import meanings
 from avatar_actors.wire.acp.update_types import UPDATE_LINE, MessageChunk, UpdateParams, piece_of
 from avatar_actors.wire.commands import (
@@ -31,7 +31,7 @@ from avatar_actors.wire.framing import Lines
 from avatar_actors.wire.json_values import UNREADABLE, decoded, decoded_as, is_object, shown
 from avatar_actors.wire.jsonrpc import Peer, Reply, RpcMessage
 from avatar_actors.wire.mending import SplitSigns
-from avatar_actors.wire.phases import Phase, Progress, Step
+from avatar_actors.wire.phases import Phase, PhaseTracker, Step
 
 # Which commands mean something when. Any other is answered without the agent.
 TAKES: Final[Mapping[Phase, frozenset[type[Command]]]] = {
@@ -51,14 +51,14 @@ class AcpWire:
 
     def __init__(self, profile: AcpProfile, max_line: int) -> None:
         self._lines = Lines(max_line)
-        self._progress = Progress()
+        self._progress = PhaseTracker()
         self._peer = Peer()
-        self._turn = Turn(profile)
-        self._opening = Opening(self._peer, profile, self._progress, self._turn)
+        self._turn = AcpTurnAccount(profile)
+        self._opening = AcpOpening(self._peer, profile, self._progress, self._turn)
         self._prompting = Prompting(self._peer, self._opening)
-        self._calls = Calls(self._peer, self._opening, profile)
+        self._calls = HostCalls(self._peer, self._opening, profile)
         self._requests = AgentRequests(self._peer, profile, self._opening, self._turn)
-        self._hearing = Hearing(self._peer, profile, self._progress, self._requests)
+        self._hearing = Incoming(self._peer, profile, self._progress, self._requests)
         self._halves = SplitSigns(b"agent_message_chunk", piece_of)
         self._meanings = meanings(self._turn, profile)
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {

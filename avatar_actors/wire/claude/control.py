@@ -12,34 +12,34 @@ from avatar_actors.wire.claude.lines import (
     as_texts,
 )
 from avatar_actors.wire.claude.notices import Notices
-from avatar_actors.wire.claude.opening import Opening
+from avatar_actors.wire.claude.opening import ClaudeOpening
 from avatar_actors.wire.claude.outgoing import (
     Goodbye,
     HostCall,
     Initialize,
-    Interrupt,
+    InterruptRequest,
     Requests,
     Unqueue,
     call_answer,
     call_request,
     control_error,
 )
-from avatar_actors.wire.claude.permissions import Permissions
-from avatar_actors.wire.claude.turns import Conversation
+from avatar_actors.wire.claude.permissions import ClaudePermissions
+from avatar_actors.wire.claude.turns import ClaudeTurns
 from avatar_actors.wire.commands import Call
 from avatar_actors.wire.facts import Answered, Fact
 from avatar_actors.wire.json_values import at, text_at
 from avatar_actors.wire.shared_events import remark
 
 
-class Control:
+class ControlProtocol:
     """Who asked what, and where the answers go."""
 
     def __init__(
         self,
-        opening: Opening,
-        conversation: Conversation,
-        permissions: Permissions,
+        opening: ClaudeOpening,
+        conversation: ClaudeTurns,
+        permissions: ClaudePermissions,
         notices: Notices,
         send: Callable[[bytes], None],
     ) -> None:
@@ -56,7 +56,7 @@ class Control:
 
     def interrupt(self, uuids: tuple[str, ...]) -> None:
         """End the running turn, in which these messages were sent."""
-        self._requests.ask(Interrupt(uuids), {"subtype": "interrupt"})
+        self._requests.ask(InterruptRequest(uuids), {"subtype": "interrupt"})
 
     def take_back(self, uuids: list[str]) -> None:
         """These messages must not start a run."""
@@ -106,7 +106,7 @@ class Control:
                 return self._opening.answered(response)
             case HostCall(call):
                 return [*self._changed(call, response), call_answer(call, response)]
-            case Interrupt(uuids):
+            case InterruptRequest(uuids):
                 return self._interrupted(uuids, response)
             case Unqueue(uuid):
                 return self._unqueued(uuid, response)

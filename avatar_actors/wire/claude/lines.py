@@ -16,7 +16,7 @@ from avatar_actors.wire.json_values import at, is_array, is_object, text_at
 from avatar_actors.wire.mending import Piece
 
 
-class Block(Struct, frozen=True, gc=False):
+class ContentBlock(Struct, frozen=True, gc=False):
     """A piece of a message: text, thinking, tool_use, tool_result, or a kind we do not look at."""
 
     type: str = ""
@@ -30,18 +30,18 @@ class Block(Struct, frozen=True, gc=False):
     is_error: bool | None = None
 
 
-class Message(Struct, frozen=True):
+class ModelMessage(Struct, frozen=True):
     """What was said, by the model or to it."""
 
     id: str = ""
     model: str = ""
-    content: str | list[Block] = ""
+    content: str | list[ContentBlock] = ""
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[ContentBlock]:
         """The pieces; a plain string is one piece of text."""
         if isinstance(self.content, str):
-            return [Block(type="text", text=self.content)] if self.content else []
+            return [ContentBlock(type="text", text=self.content)] if self.content else []
         return self.content
 
 
@@ -58,8 +58,8 @@ class StreamEvent(Struct, frozen=True, gc=False):
 
     type: str = ""
     delta: Delta | None = None
-    content_block: Block | None = None
-    message: Message | None = None
+    content_block: ContentBlock | None = None
+    message: ModelMessage | None = None
     usage: Any = None
 
 
@@ -73,7 +73,7 @@ class StreamLine(Struct, frozen=True, gc=False, tag_field="type", tag="stream_ev
 class AssistantLine(Struct, frozen=True, tag_field="type", tag="assistant"):
     """A block of the model's message, whole, after its deltas if there were any."""
 
-    message: Message
+    message: ModelMessage
     parent_tool_use_id: str | None = None
     agent_id: str = ""
     session_id: str = ""
@@ -85,13 +85,13 @@ class AssistantLine(Struct, frozen=True, tag_field="type", tag="assistant"):
 class UserLine(Struct, frozen=True, tag_field="type", tag="user", rename="camel"):
     """Results of tools, echoes of prompts, and what the CLI says in the user's name."""
 
-    message: Message | None = None
+    message: ModelMessage | None = None
     parent_tool_use_id: str | None = msgspec.field(default=None, name="parent_tool_use_id")
     session_id: str = msgspec.field(default="", name="session_id")
     is_replay: bool = False
 
 
-class ResultLine(Struct, frozen=True, tag_field="type", tag="result"):
+class ClaudeResultLine(Struct, frozen=True, tag_field="type", tag="result"):
     """The end of one run of the model. Loosely typed: a turn must end whatever is in here."""
 
     subtype: Any = None
@@ -158,7 +158,7 @@ Line: TypeAlias = (
     StreamLine
     | AssistantLine
     | UserLine
-    | ResultLine
+    | ClaudeResultLine
     | SystemLine
     | ControlRequestLine
     | ControlResponseLine

@@ -6,21 +6,27 @@ from typing import Final
 
 from avatar_actors.model.events import AvatarEvent, TextEvent, ThinkingEvent
 from avatar_actors.model.values import ActivityStatus, ToolStatus
-from avatar_actors.wire.claude.lines import AssistantLine, Block, Message, StreamEvent, UserLine
-from avatar_actors.wire.claude.tools import Tasks, Tools, plan_of
+from avatar_actors.wire.claude.lines import (
+    AssistantLine,
+    ContentBlock,
+    ModelMessage,
+    StreamEvent,
+    UserLine,
+)
+from avatar_actors.wire.claude.tools import ClaudeTasks, ClaudeTools, plan_of
 from avatar_actors.wire.shared_events import Thoughts, remark
 
 CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
-class Speech:
+class ModelOutput:
     """The speech of one turn after the other.
 
     With partial messages a message comes twice: as deltas, then block by block as `assistant`
     lines with the same id. What was streamed is not taken from the second.
     """
 
-    def __init__(self, tools: Tools, tasks: Tasks) -> None:
+    def __init__(self, tools: ClaudeTools, tasks: ClaudeTasks) -> None:
         self.has_text = False
         self._tools = tools
         self._tasks = tasks
@@ -54,7 +60,7 @@ class Speech:
             thought = event.delta.thinking
             return [self._thought(thought)] if thought else []
         if event.type == "message_start":
-            self._begin_message(event.message or Message())
+            self._begin_message(event.message or ModelMessage())
             return self._close_thought()
         if event.type == "content_block_start" and event.content_block is not None:
             return self._begin_block(event.content_block)
@@ -81,11 +87,11 @@ class Speech:
                 events += self._result(block, failure)
         return events
 
-    def _begin_message(self, message: Message) -> None:
+    def _begin_message(self, message: ModelMessage) -> None:
         self._message_id = message.id
         self._streamed.clear()
 
-    def _begin_block(self, block: Block) -> list[AvatarEvent]:
+    def _begin_block(self, block: ContentBlock) -> list[AvatarEvent]:
         events = self._close_thought()
         if block.type in CALLS:
             events += self._tools.announced(block)
@@ -95,7 +101,7 @@ class Speech:
             self._thoughts.open()
         return events
 
-    def _block(self, block: Block) -> list[AvatarEvent]:
+    def _block(self, block: ContentBlock) -> list[AvatarEvent]:
         if block.type in CALLS:
             return [*self._close_thought(), *self._tools.started(block, ""), *plan_of(block)]
         if block.type == "text" and block.text:
@@ -107,12 +113,12 @@ class Speech:
             return self._result(block, ToolStatus.FAILED)
         return []
 
-    def _of_sub_agent(self, block: Block, line: AssistantLine) -> list[AvatarEvent]:
+    def _of_sub_agent(self, block: ContentBlock, line: AssistantLine) -> list[AvatarEvent]:
         if block.type in CALLS:
             return [*self._tools.started(block, line.parent_tool_use_id or "")]
         return [*self._tasks.said(line, block.text)] if block.text else []
 
-    def _result(self, block: Block, failure: ToolStatus) -> list[AvatarEvent]:
+    def _result(self, block: ContentBlock, failure: ToolStatus) -> list[AvatarEvent]:
         events: list[AvatarEvent] = [*self._tools.finished(block, failure=failure)]
         if not events:
             words = f"a result came for a tool call that is not open: {block.tool_use_id[:80]!r}"

@@ -15,13 +15,13 @@ from avatar_actors.model.values import (
     PermissionBasis,
     ProviderCapabilities,
 )
-from avatar_actors.wire.claude.lines import ControlResponse, ResultLine, as_object, as_objects
+from avatar_actors.wire.claude.lines import ClaudeResultLine, ControlResponse, as_object, as_objects
 from avatar_actors.wire.claude.outgoing import ATTACHMENTS
 from avatar_actors.wire.claude.turns import LOGIN_ADVICE, error_of
 from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, SessionRenamed
 from avatar_actors.wire.json_values import text_at
-from avatar_actors.wire.phases import Phase, Progress, Step
+from avatar_actors.wire.phases import Phase, PhaseTracker, Step
 from avatar_actors.wire.shared_events import remark
 
 # The modes that set_permission_mode takes (2.1.325: its own error message lists them).
@@ -29,10 +29,10 @@ MODES: Final = ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk"
 NO_SESSION: Final = "No conversation found"
 
 
-class Opening:
+class ClaudeOpening:
     """The handshake, and the id of the session, which the CLI tells only with its first run."""
 
-    def __init__(self, progress: Progress, permissions: PermissionBasis) -> None:
+    def __init__(self, progress: PhaseTracker, permissions: PermissionBasis) -> None:
         self._progress = progress
         self._permissions = permissions
         self._session_id = ""
@@ -64,7 +64,7 @@ class Opening:
             facts.append(SessionInfoEvent(commands=commands))
         return facts
 
-    def failed(self, result: ResultLine) -> list[Fact]:
+    def failed(self, result: ClaudeResultLine) -> list[Fact]:
         """A result before the handshake is done tells why there will be no session.
 
         An id that --resume does not find is such a one; the process then exits with 1.

@@ -84,7 +84,7 @@ class Initialize(Struct, frozen=True):
     """The handshake."""
 
 
-class Interrupt(Struct, frozen=True):
+class InterruptRequest(Struct, frozen=True):
     """The cancel of a turn, with the ids of all that was said in it."""
 
     uuids: tuple[str, ...]
@@ -106,7 +106,7 @@ class Goodbye(Struct, frozen=True):
     """The end of the session."""
 
 
-Purpose: TypeAlias = Initialize | Interrupt | Unqueue | HostCall | Goodbye
+Purpose: TypeAlias = Initialize | InterruptRequest | Unqueue | HostCall | Goodbye
 
 
 class Requests:

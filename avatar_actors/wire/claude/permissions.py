@@ -10,11 +10,11 @@ from msgspec import Struct
 from avatar_actors.model.values import JsonObject, PermissionOption, Permit
 from avatar_actors.wire.claude.lines import as_object, as_objects
 from avatar_actors.wire.claude.outgoing import control_success
-from avatar_actors.wire.claude.tools import Tools
+from avatar_actors.wire.claude.tools import ClaudeTools
 from avatar_actors.wire.commands import AnswerPermission
 from avatar_actors.wire.facts import Fact, PermissionAsked, PermissionWithdrawn
 from avatar_actors.wire.json_values import text_at
-from avatar_actors.wire.phases import Phase, Progress
+from avatar_actors.wire.phases import Phase, PhaseTracker
 from avatar_actors.wire.shared_events import remark
 
 MAX_PENDING: Final = 64
@@ -24,7 +24,7 @@ CANCELLED: Final = {"behavior": "deny", "message": "cancelled", "interrupt": Tru
 REJECT: Final = PermissionOption("reject_once", Permit.REJECT_ONCE, "Reject")
 
 
-class Pending(Struct, frozen=True):
+class ClaudeQuestion(Struct, frozen=True):
     """A request that waits for its answer."""
 
     tool_id: str
@@ -32,14 +32,16 @@ class Pending(Struct, frozen=True):
     suggestions: tuple[JsonObject, ...]
 
 
-class Permissions:
+class ClaudePermissions:
     """The requests that wait; each gets exactly one answer unless the CLI withdraws it."""
 
-    def __init__(self, progress: Progress, tools: Tools, send: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, progress: PhaseTracker, tools: ClaudeTools, send: Callable[[bytes], None]
+    ) -> None:
         self._progress = progress
         self._tools = tools
         self._send = send
-        self._pending: dict[str, Pending] = {}
+        self._pending: dict[str, ClaudeQuestion] = {}
 
     def ask(self, request_id: str, request: JsonObject) -> list[Fact]:
         """The CLI asks whether a tool may run."""
@@ -53,7 +55,7 @@ class Permissions:
             return [remark(f"more than {MAX_PENDING} permission requests wait; one was rejected")]
         tool_input = as_object(request.get("input"))
         tool_id = text_at(request, "tool_use_id")
-        pending = Pending(tool_id, tool_input, _suggestions(request))
+        pending = ClaudeQuestion(tool_id, tool_input, _suggestions(request))
         self._pending[request_id] = pending
         tool = self._tools.approval(text_at(request, "tool_name"), tool_id, tool_input)
         options = (ONCE, ALWAYS, REJECT) if pending.suggestions else (ONCE, REJECT)
@@ -90,7 +92,7 @@ class Permissions:
         return self.forget_all()
 
 
-def _allow(answer: AnswerPermission, pending: Pending) -> JsonObject:
+def _allow(answer: AnswerPermission, pending: ClaudeQuestion) -> JsonObject:
     # 2.1.197 takes an answer without updatedInput for a denial.
     given = answer.updated_input
     response: JsonObject = {

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from avatar_actors.model.events import ActivityEvent, PlanEvent, ToolEvent
 from avatar_actors.model.values import ActivityStatus, JsonObject, PlanEntry, ToolStatus
-from avatar_actors.wire.claude.lines import AssistantLine, Block, as_object, as_objects
+from avatar_actors.wire.claude.lines import AssistantLine, ContentBlock, as_object, as_objects
 from avatar_actors.wire.json_values import text_at
-from avatar_actors.wire.phases import Fence
+from avatar_actors.wire.phases import RecentIds
 
 # The kinds are those of ACP, so that every agent's tools have the same ones.
 KINDS: Final = {
@@ -40,7 +40,7 @@ TITLES: Final = ("description", "command", "file_path", "pattern", "url", "query
 TITLE_LENGTH: Final = 200
 
 
-def tool_event(block: Block, status: ToolStatus, parent_id: str = "") -> ToolEvent:
+def tool_event(block: ContentBlock, status: ToolStatus, parent_id: str = "") -> ToolEvent:
     """The event of a tool_use block."""
     parameters = as_object(block.input)
     return ToolEvent(
@@ -54,24 +54,24 @@ def tool_event(block: Block, status: ToolStatus, parent_id: str = "") -> ToolEve
     )
 
 
-class Tools:
+class ClaudeTools:
     """The calls of the turn. Those it left open are remembered: no later turn may have them."""
 
     def __init__(self) -> None:
         self._open: dict[str, ToolEvent] = {}
-        self._past = Fence()
+        self._past = RecentIds()
 
-    def announced(self, block: Block) -> list[ToolEvent]:
+    def announced(self, block: ContentBlock) -> list[ToolEvent]:
         """The model begins to write a call; its input is still to come."""
         return self._now(tool_event(block, ToolStatus.PENDING))
 
-    def started(self, block: Block, parent_id: str) -> list[ToolEvent]:
+    def started(self, block: ContentBlock, parent_id: str) -> list[ToolEvent]:
         """The call is complete; the CLI runs it now, or asks first."""
         return self._now(tool_event(block, ToolStatus.STARTED, parent_id))
 
     def approval(self, tool_name: str, tool_id: str, tool_input: JsonObject) -> ToolEvent:
         """The call as it stands in a permission request."""
-        block = Block(name=tool_name, id=tool_id, input=tool_input)
+        block = ContentBlock(name=tool_name, id=tool_id, input=tool_input)
         known = self._open.get(tool_id)
         event = tool_event(block, ToolStatus.APPROVAL, known.parent_id if known else "")
         if tool_id:
@@ -83,7 +83,7 @@ class Tools:
         event = self._open.get(tool_id)
         return self._now(_with(event, ToolStatus.STARTED)) if event else []
 
-    def finished(self, block: Block, *, failure: ToolStatus) -> list[ToolEvent]:
+    def finished(self, block: ContentBlock, *, failure: ToolStatus) -> list[ToolEvent]:
         """The result of a call has come; nothing when no such call is open."""
         event = self._open.pop(block.tool_use_id, None)
         if event is None:
@@ -108,7 +108,7 @@ class Tools:
         return [] if known == event else [event]
 
 
-def plan_of(block: Block) -> list[PlanEvent]:
+def plan_of(block: ContentBlock) -> list[PlanEvent]:
     """The plan that a TodoWrite call sets."""
     if block.name != "TodoWrite":
         return []
@@ -159,7 +159,7 @@ OUTPUT_LENGTH: Final = 4096
 REMEMBERED: Final = 256
 
 
-class Task(Struct):
+class ClaudeTask(Struct):
     """One of them. `is_implicit`: known only by what it says, so its call ends it (2.1.197)."""
 
     task_id: str
@@ -173,11 +173,11 @@ class Task(Struct):
     is_implicit: bool = False
 
 
-class Tasks:
+class ClaudeTasks:
     """All that run, and the last of those that ran."""
 
     def __init__(self) -> None:
-        self._tasks: dict[str, Task] = {}
+        self._tasks: dict[str, ClaudeTask] = {}
 
     def notice(self, subtype: str, fields: JsonObject) -> list[ActivityEvent]:
         """What a line `task_…` says."""
@@ -202,7 +202,9 @@ class Tasks:
         if task is None:
             name = line.subagent_type or "agent"
             task_id = line.agent_id or tool_id
-            task = Task(task_id, tool_id, name=name, detail=line.task_description, is_implicit=True)
+            task = ClaudeTask(
+                task_id, tool_id, name=name, detail=line.task_description, is_implicit=True
+            )
             self._begin(task)
         task.output = (task.output + text)[-OUTPUT_LENGTH:]
         return [_event(task)]
@@ -224,10 +226,10 @@ class Tasks:
         task.status = status
         return [_event(task)]
 
-    def _of_tool(self, tool_id: str) -> Task | None:
+    def _of_tool(self, tool_id: str) -> ClaudeTask | None:
         return next((task for task in self._tasks.values() if task.tool_id == tool_id), None)
 
-    def _begin(self, task: Task) -> Task:
+    def _begin(self, task: ClaudeTask) -> ClaudeTask:
         if len(self._tasks) >= REMEMBERED:
             over = (t for t in self._tasks.values() if t.status is not ActivityStatus.RUNNING)
             oldest = next(over, None) or next(iter(self._tasks.values()))
@@ -236,11 +238,11 @@ class Tasks:
         return task
 
 
-def _described(task_id: str, fields: JsonObject) -> Task:
+def _described(task_id: str, fields: JsonObject) -> ClaudeTask:
     kind = text_at(fields, "task_type")
     description = text_at(fields, "description")
     is_agent = kind == "local_agent" or bool(fields.get("subagent_type"))
-    return Task(
+    return ClaudeTask(
         task_id=task_id,
         tool_id=text_at(fields, "tool_use_id"),
         run_id=text_at(fields, "run_id"),
@@ -250,7 +252,7 @@ def _described(task_id: str, fields: JsonObject) -> Task:
     )
 
 
-def _event(task: Task) -> ActivityEvent:
+def _event(task: ClaudeTask) -> ActivityEvent:
     return ActivityEvent(
         activity_id=task.task_id,
         parent_activity_id=task.tool_id,

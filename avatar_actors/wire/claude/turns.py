@@ -10,21 +10,21 @@ from avatar_actors.model.events import AvatarEvent, TextEvent
 from avatar_actors.model.values import Outcome, ToolStatus
 from avatar_actors.wire.claude.lines import (
     AssistantLine,
+    ClaudeResultLine,
     LifecycleLine,
-    ResultLine,
     StreamLine,
     UserLine,
     as_object,
     as_texts,
     piece_of,
 )
-from avatar_actors.wire.claude.model_output import Speech
-from avatar_actors.wire.claude.tools import Tasks, Tools
+from avatar_actors.wire.claude.model_output import ModelOutput
+from avatar_actors.wire.claude.tools import ClaudeTasks, ClaudeTools
 from avatar_actors.wire.claude.usage import Meter
 from avatar_actors.wire.facts import Fact, TurnOver
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.mending import SplitSigns
-from avatar_actors.wire.phases import Phase, Progress, Step
+from avatar_actors.wire.phases import Phase, PhaseTracker, Step
 from avatar_actors.wire.shared_events import remark
 
 LOGIN_ADVICE: Final = "Run `claude` once and log in there, or set ANTHROPIC_API_KEY."
@@ -33,7 +33,7 @@ ABORTED: Final = "aborted_"
 EXECUTION_ERROR: Final = "error_during_execution"
 
 
-class Verdict(Struct, frozen=True):
+class ResultVerdict(Struct, frozen=True):
     """What a result says about the turn."""
 
     outcome: Outcome
@@ -42,7 +42,7 @@ class Verdict(Struct, frozen=True):
     data: Any = None
 
 
-class Turn(Struct):
+class ClaudeTurnAccount(Struct):
     """The present turn.
 
     One user message is not one result: it may be folded into a run that a background task began,
@@ -54,9 +54,9 @@ class Turn(Struct):
     uuid: str
     has_begun: bool
     is_running: bool = False
-    verdict: Verdict | None = None
+    verdict: ResultVerdict | None = None
 
-    def owns(self, result: ResultLine) -> bool:
+    def owns(self, result: ClaudeResultLine) -> bool:
         """Whether the result is that of this turn's prompt.
 
         2.1.325 names the messages that were answered and gives an `origin` to results of runs that
@@ -66,21 +66,21 @@ class Turn(Struct):
         return self.uuid in answered if answered else not as_object(result.origin)
 
 
-def verdict_of(result: ResultLine, *, is_cancelling: bool) -> Verdict:
+def verdict_of(result: ClaudeResultLine, *, is_cancelling: bool) -> ResultVerdict:
     """What the result means. `is_error` decides: an API error has the subtype "success"."""
     subtype = text_at(result.subtype)
     terminal = text_at(result.terminal_reason)
     stop_reason = text_at(result.stop_reason)
     if terminal.startswith(ABORTED) or (is_cancelling and subtype == EXECUTION_ERROR):
-        return Verdict(Outcome.CANCELLED, terminal or subtype)
+        return ResultVerdict(Outcome.CANCELLED, terminal or subtype)
     if stop_reason == REFUSAL:
-        return Verdict(Outcome.REFUSED, REFUSAL, text_at(result.result))
+        return ResultVerdict(Outcome.REFUSED, REFUSAL, text_at(result.result))
     if result.is_error:
-        return Verdict(Outcome.FAILED, terminal or subtype, error_of(result))
-    return Verdict(Outcome.COMPLETED, stop_reason, data=result.structured_output)
+        return ResultVerdict(Outcome.FAILED, terminal or subtype, error_of(result))
+    return ResultVerdict(Outcome.COMPLETED, stop_reason, data=result.structured_output)
 
 
-def error_of(result: ResultLine) -> str:
+def error_of(result: ClaudeResultLine) -> str:
     """The words of a failed result."""
     words = text_at(result.result) or "; ".join(as_texts(result.errors))
     status = result.api_error_status
@@ -92,11 +92,11 @@ def error_of(result: ResultLine) -> str:
     return words or text_at(result.subtype) or "the agent gave no reason"
 
 
-NO_RESULT = Verdict(Outcome.FAILED, error="the agent ended its turn without a result")
-TAKEN_BACK = Verdict(Outcome.CANCELLED, "cancelled before it began")
+NO_RESULT = ResultVerdict(Outcome.FAILED, error="the agent ended its turn without a result")
+TAKEN_BACK = ResultVerdict(Outcome.CANCELLED, "cancelled before it began")
 
 
-class Conversation:
+class ClaudeTurns:
     """One turn at a time, and what runs beside it.
 
     The end of a turn is `session_state_changed idle`; a CLI that sends no states ends it with the
@@ -105,16 +105,18 @@ class Conversation:
     it did so for one message, nothing before that line is taken for an answer to the next.
     """
 
-    def __init__(self, progress: Progress, tools: Tools, tasks: Tasks, meter: Meter) -> None:
+    def __init__(
+        self, progress: PhaseTracker, tools: ClaudeTools, tasks: ClaudeTasks, meter: Meter
+    ) -> None:
         self.hears = False
         # The same, and no half of a sign waits for the other.
         self.hears_plainly = False
-        self.speech = Speech(tools, tasks)
+        self.speech = ModelOutput(tools, tasks)
         self._progress = progress
         self._tools = tools
         self._tasks = tasks
         self._meter = meter
-        self._turn: Turn | None = None
+        self._turn: ClaudeTurnAccount | None = None
         self._steers: set[str] = set()
         self._has_lifecycles = False
         self._has_states = False
@@ -129,7 +131,7 @@ class Conversation:
 
     def begin(self, turn_id: int, uuid: str) -> None:
         """A prompt was sent."""
-        self._turn = Turn(turn_id, uuid, has_begun=not self._has_lifecycles)
+        self._turn = ClaudeTurnAccount(turn_id, uuid, has_begun=not self._has_lifecycles)
         self._has_strayed = False
         self._meter.begin()
         self.speech.begin_turn()
@@ -208,7 +210,7 @@ class Conversation:
         failure = ToolStatus.CANCELLED if is_cancelling else ToolStatus.FAILED
         return [*self.speech.results(line, failure)]
 
-    def result(self, result: ResultLine) -> list[Fact]:
+    def result(self, result: ClaudeResultLine) -> list[Fact]:
         """A run is over; whether the turn is, depends."""
         uuid = text_at(result.uuid)
         if uuid and uuid == self._last_result:
@@ -270,7 +272,7 @@ class Conversation:
             return []
         return self._end(turn, TAKEN_BACK)
 
-    def _result_outside(self, result: ResultLine) -> list[Fact]:
+    def _result_outside(self, result: ClaudeResultLine) -> list[Fact]:
         self._has_strayed = False
         if self._progress.phase is Phase.CLOSED:
             return []
@@ -279,12 +281,12 @@ class Conversation:
             facts.append(remark("a result came outside of any turn"))
         return facts
 
-    def _reported(self, result: ResultLine) -> list[AvatarEvent]:
+    def _reported(self, result: ClaudeResultLine) -> list[AvatarEvent]:
         return [*self._tasks.reported(text_at(result.origin, "runId"), text_at(result.result))]
 
-    def _end(self, turn: Turn, verdict: Verdict) -> list[Fact]:
+    def _end(self, turn: ClaudeTurnAccount, verdict: ResultVerdict) -> list[Fact]:
         if self._progress.phase is Phase.CANCELLING and verdict is NO_RESULT:
-            verdict = Verdict(Outcome.CANCELLED)
+            verdict = ResultVerdict(Outcome.CANCELLED)
         is_cancelled = verdict.outcome is Outcome.CANCELLED
         left = ToolStatus.CANCELLED if is_cancelled else ToolStatus.UNKNOWN
         facts: list[Fact] = [*self.speech.end_turn(), *self._tools.end_turn(left)]

@@ -6,7 +6,7 @@ from typing import Final
 
 from avatar_actors.model.events import AvatarEvent, ContextEvent
 from avatar_actors.model.values import Usage
-from avatar_actors.wire.claude.lines import ResultLine
+from avatar_actors.wire.claude.lines import ClaudeResultLine
 from avatar_actors.wire.json_values import as_money, at, count_at, is_object
 from avatar_actors.wire.shared_events import cost_event, impossible
 
@@ -47,7 +47,7 @@ class Meter:
         self._running += used
         return [*impossible(usage), *([] if used in NOTHING else [cost_event(self.turn)])]
 
-    def result(self, result: ResultLine) -> list[AvatarEvent]:
+    def result(self, result: ClaudeResultLine) -> list[AvatarEvent]:
         """The figures of a result replace what was counted since the one before."""
         used = self._used_by(result)
         if used in NOTHING:
@@ -58,19 +58,19 @@ class Meter:
         told = [] if self.turn == Usage() else [cost_event(self.turn)]
         return [*_odd(result), *told, *self._fill(result)]
 
-    def outside(self, result: ResultLine) -> list[AvatarEvent]:
+    def outside(self, result: ClaudeResultLine) -> list[AvatarEvent]:
         """A run that belongs to no turn: what it used, by itself."""
         used = self._used_by(result)
         return [*_odd(result), *([] if used in NOTHING else [cost_event(used)])]
 
-    def _fill(self, result: ResultLine) -> list[AvatarEvent]:
+    def _fill(self, result: ClaudeResultLine) -> list[AvatarEvent]:
         sizes = [count_at(model, "contextWindow") for model in _values(result.model_usage)]
         if not (self._context and sizes):
             return []
         # Sub-agents may run on smaller models; the main one has the widest window.
         return [ContextEvent(used_tokens=self._context, size_tokens=max(sizes))]
 
-    def _used_by(self, result: ResultLine) -> Usage:
+    def _used_by(self, result: ClaudeResultLine) -> Usage:
         total = as_money(result.total_cost_usd)
         spent = None if total is None else max(0.0, total - self._total_cost)
         self._total_cost = self._total_cost if total is None else total
@@ -82,7 +82,7 @@ class Meter:
         return used
 
 
-def _odd(result: ResultLine) -> list[AvatarEvent]:
+def _odd(result: ClaudeResultLine) -> list[AvatarEvent]:
     told = {
         "total_cost_usd": result.total_cost_usd,
         "usage": result.usage,

@@ -13,13 +13,13 @@ from typing import Any, Final
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.values import Outcome, PermissionBasis
 from avatar_actors.wire.claude import lines
-from avatar_actors.wire.claude.control import Control
+from avatar_actors.wire.claude.control import ControlProtocol
 from avatar_actors.wire.claude.notices import Notices
-from avatar_actors.wire.claude.opening import Opening
+from avatar_actors.wire.claude.opening import ClaudeOpening
 from avatar_actors.wire.claude.outgoing import unacceptable, user_message
-from avatar_actors.wire.claude.permissions import Permissions
-from avatar_actors.wire.claude.tools import Tasks, Tools
-from avatar_actors.wire.claude.turns import Conversation
+from avatar_actors.wire.claude.permissions import ClaudePermissions
+from avatar_actors.wire.claude.tools import ClaudeTasks, ClaudeTools
+from avatar_actors.wire.claude.turns import ClaudeTurns
 from avatar_actors.wire.claude.usage import Meter
 from avatar_actors.wire.commands import (
     AnswerFile,
@@ -44,7 +44,7 @@ from avatar_actors.wire.json_values import (
     shown,
     text_at,
 )
-from avatar_actors.wire.phases import Phase, Progress, Step
+from avatar_actors.wire.phases import Phase, PhaseTracker, Step
 from avatar_actors.wire.shared_events import remark, unrecognised
 
 MAX_LINE: Final = 64 * 1024 * 1024
@@ -66,14 +66,14 @@ class ClaudeWire:
         self._sendings: Counter[int] = Counter()
         self._lines = Lines(max_line)
         self._out = bytearray()
-        self._progress = Progress()
-        self._opening = Opening(self._progress, permissions)
+        self._progress = PhaseTracker()
+        self._opening = ClaudeOpening(self._progress, permissions)
         self._notices = Notices()
-        self._tasks = Tasks()
-        tools = Tools()
-        self._permissions = Permissions(self._progress, tools, self._out.extend)
-        self._conversation = Conversation(self._progress, tools, self._tasks, Meter())
-        self._control = Control(
+        self._tasks = ClaudeTasks()
+        tools = ClaudeTools()
+        self._permissions = ClaudePermissions(self._progress, tools, self._out.extend)
+        self._conversation = ClaudeTurns(self._progress, tools, self._tasks, Meter())
+        self._control = ControlProtocol(
             self._opening, self._conversation, self._permissions, self._notices, self._out.extend
         )
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {
@@ -90,7 +90,7 @@ class ClaudeWire:
             lines.StreamLine: self._conversation.stream,
             lines.AssistantLine: self._conversation.assistant,
             lines.UserLine: self._conversation.user,
-            lines.ResultLine: self._result,
+            lines.ClaudeResultLine: self._result,
             lines.LifecycleLine: self._conversation.lifecycle,
             lines.ControlRequestLine: self._control.asked,
             lines.ControlResponseLine: self._control.answered,
@@ -201,7 +201,7 @@ class ClaudeWire:
         if isinstance(line, lines.SystemLine):
             return [*self._opening.session(line.session_id), *self._system(line.subtype, raw)]
         facts = self._handlers[type(line)](line)
-        if isinstance(line, lines.AssistantLine | lines.UserLine | lines.ResultLine):
+        if isinstance(line, lines.AssistantLine | lines.UserLine | lines.ClaudeResultLine):
             return [*self._opening.session(text_at(line.session_id)), *facts]
         return facts
 
@@ -225,7 +225,7 @@ class ClaudeWire:
         forgotten = self._permissions.forget_all() if state == "idle" else []
         return [*forgotten, *self._conversation.state(state)]
 
-    def _result(self, result: lines.ResultLine) -> list[Fact]:
+    def _result(self, result: lines.ClaudeResultLine) -> list[Fact]:
         if self._progress.phase is Phase.OPENING:
             return self._opening.failed(result)
         return self._conversation.result(result)
@@ -260,7 +260,7 @@ class ClaudeWire:
                 return self._control.lost(lines.ControlResponse(asked, "error", error=error))
             case "result":
                 error = f"the agent's result is lost: {why}"
-                return self._result(lines.ResultLine(is_error=True, errors=[error]))
+                return self._result(lines.ClaudeResultLine(is_error=True, errors=[error]))
             case _:
                 return []
 

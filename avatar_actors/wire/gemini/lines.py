@@ -50,7 +50,7 @@ class ErrorLine(Struct, frozen=True, tag_field="type", tag="error"):
     message: str = ""
 
 
-class ResultLine(Struct, frozen=True, tag_field="type", tag="result"):
+class GeminiResultLine(Struct, frozen=True, tag_field="type", tag="result"):
     """How the run went; missing after a signal (0.61.0)."""
 
     status: Any = None
@@ -79,7 +79,7 @@ Line: TypeAlias = (
     | ToolUseLine
     | ToolResultLine
     | ErrorLine
-    | ResultLine
+    | GeminiResultLine
     | HelloLine
     | ExitLine
 )

@@ -10,9 +10,9 @@ from avatar_actors.model.events import ToolEvent
 from avatar_actors.model.values import Attachment, JsonObject, Outcome, ToolStatus, Usage
 from avatar_actors.wire.commands import Prompt
 from avatar_actors.wire.facts import TurnOver
-from avatar_actors.wire.gemini.lines import ExitLine, ResultLine, ToolResultLine, ToolUseLine
+from avatar_actors.wire.gemini.lines import ExitLine, GeminiResultLine, ToolResultLine, ToolUseLine
 from avatar_actors.wire.json_values import count_at, text_at
-from avatar_actors.wire.phases import Fence
+from avatar_actors.wire.phases import RecentIds
 
 # The kinds are those of ACP, so that every agent's tools have the same ones.
 KINDS: Final = {
@@ -38,7 +38,7 @@ class GeminiTools:
 
     def __init__(self) -> None:
         self._open: dict[str, ToolEvent] = {}
-        self._past = Fence()
+        self._past = RecentIds()
 
     def started(self, line: ToolUseLine) -> list[ToolEvent]:
         """A call; nothing when it is one of an earlier turn."""
@@ -93,7 +93,7 @@ STOP_REASONS: Final = {53: "max_turn_requests"}
 
 
 def turn_over(
-    exit_line: ExitLine, result: ResultLine | None, *, usage: Usage, is_cancelling: bool
+    exit_line: ExitLine, result: GeminiResultLine | None, *, usage: Usage, is_cancelling: bool
 ) -> TurnOver:
     """The end of the turn."""
     code = exit_line.returncode
@@ -106,7 +106,7 @@ def turn_over(
     )
 
 
-def usage_of(result: ResultLine) -> Usage:
+def usage_of(result: GeminiResultLine) -> Usage:
     """This run's tokens; nobody tells money. Thoughts count only in the total (0.61.0)."""
     output = count_at(result.stats, "output_tokens")
     given = count_at(result.stats, "input_tokens")
@@ -120,7 +120,7 @@ def usage_of(result: ResultLine) -> Usage:
     )
 
 
-def _outcome(code: int | None, result: ResultLine | None, *, is_cancelling: bool) -> Outcome:
+def _outcome(code: int | None, result: GeminiResultLine | None, *, is_cancelling: bool) -> Outcome:
     if result is not None and result.status == "success" and code == 0:
         return Outcome.COMPLETED
     # After a signal gemini exits with 0 and without a result.
@@ -130,7 +130,7 @@ def _outcome(code: int | None, result: ResultLine | None, *, is_cancelling: bool
     return Outcome.FAILED if has_said_why else Outcome.CRASHED
 
 
-def _error(exit_line: ExitLine, result: ResultLine | None) -> str:
+def _error(exit_line: ExitLine, result: GeminiResultLine | None) -> str:
     code = exit_line.returncode
     said = text_at(result.error, "message") if result is not None else ""
     if code is None:

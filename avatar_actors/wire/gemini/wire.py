@@ -51,7 +51,7 @@ from avatar_actors.wire.gemini.turn import (
 )
 from avatar_actors.wire.json_values import UNREADABLE, decoded, decoded_by, is_object, shown
 from avatar_actors.wire.mending import SplitSigns
-from avatar_actors.wire.phases import Phase, Progress, Step
+from avatar_actors.wire.phases import Phase, PhaseTracker, Step
 from avatar_actors.wire.shared_events import cost_event, impossible, remark, unrecognised
 
 MAX_LINE: Final = 64 * 1024 * 1024
@@ -75,7 +75,7 @@ class GeminiHeadlessWire:
         self._permissions = permissions
         self._lines = Lines(max_line)
         self._out = bytearray()
-        self._progress = Progress()
+        self._progress = PhaseTracker()
         self._hello: lines.HelloLine | None = None
         self._wish = Open(cwd="")
         self._session_id = ""
@@ -86,7 +86,7 @@ class GeminiHeadlessWire:
         self._turn_id = 0
         self._hears = False
         self._has_strayed = False
-        self._result: lines.ResultLine | None = None
+        self._result: lines.GeminiResultLine | None = None
         self._halves = SplitSigns(b"assistant", lines.piece_of)
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {
             Open: self._open,
@@ -105,7 +105,7 @@ class GeminiHeadlessWire:
             lines.ToolUseLine: self._tool_use,
             lines.ToolResultLine: self._tool_result,
             lines.ErrorLine: self._error,
-            lines.ResultLine: self._heard_result,
+            lines.GeminiResultLine: self._heard_result,
             lines.ExitLine: self._exit,
         }
 
@@ -257,7 +257,7 @@ class GeminiHeadlessWire:
         level = Level.ERROR if line.severity == "error" else Level.WARNING
         return [DiagnosticEvent(message=line.message, level=level, source="agent")]
 
-    def _heard_result(self, line: lines.ResultLine) -> list[Fact]:
+    def _heard_result(self, line: lines.GeminiResultLine) -> list[Fact]:
         if not self._hears:
             return self._stray()
         if self._result is not None:

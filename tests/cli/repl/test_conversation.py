@@ -5,7 +5,7 @@ from avatar_actors.cli.repl.conversation import (
     AGAIN,
     ClearInput,
     Conversation,
-    Interrupt,
+    InterruptTurn,
     Leave,
     Send,
     Stay,
@@ -60,7 +60,7 @@ def test_ctrl_c_clears_what_is_typed_and_leaves_the_turn_alone(busy: Conversatio
 
 
 def test_ctrl_c_interrupts_and_a_second_one_leaves_with_130(busy: Conversation) -> None:
-    assert busy.ctrl_c("", now=1.0) == Interrupt()
+    assert busy.ctrl_c("", now=1.0) == InterruptTurn()
     assert "again" in busy.hint(1.0)
     assert busy.ctrl_c("", now=60.0) == Leave(130)
 
@@ -88,7 +88,7 @@ def test_ctrl_c_with_nothing_to_end_asks_and_the_second_leaves(talk: Conversatio
 def test_a_prompt_in_between_makes_the_next_ctrl_c_an_interrupt_again(talk: Conversation) -> None:
     talk.ctrl_c("", now=5.0)
     talk.enter("hello")
-    assert talk.ctrl_c("", now=5.1) == Interrupt()
+    assert talk.ctrl_c("", now=5.1) == InterruptTurn()
 
 
 def test_ctrl_d_leaves_on_an_empty_line_alone(talk: Conversation) -> None:

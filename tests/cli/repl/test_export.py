@@ -15,7 +15,7 @@ from avatar_actors import (
     TurnStartedEvent,
 )
 from avatar_actors.cli.repl.export import Existing, export_to
-from avatar_actors.cli.repl.session_log import Minutes
+from avatar_actors.cli.repl.session_log import SessionLog
 
 TALK: tuple[AvatarEvent, ...] = (
     SessionInfoEvent(model="opus"),
@@ -36,15 +36,15 @@ TALK: tuple[AvatarEvent, ...] = (
 
 
 @pytest.fixture
-def minutes() -> Minutes:
-    minutes = Minutes()
+def minutes() -> SessionLog:
+    minutes = SessionLog()
     for event in TALK:
         minutes.tell(event)
     return minutes
 
 
 def test_markdown_has_prompts_as_quotations_answers_as_they_are_and_bad_ends(
-    minutes: Minutes, tmp_path: Path
+    minutes: SessionLog, tmp_path: Path
 ) -> None:
     path = tmp_path / "talk.md"
     export_to(path, minutes, "claude", Existing.KEEP)
@@ -57,7 +57,7 @@ def test_markdown_has_prompts_as_quotations_answers_as_they_are_and_bad_ends(
     assert text.endswith("\nDá\n\n*crashed: killed by SIGKILL*\n")
 
 
-def test_json_has_every_turn_whole(minutes: Minutes, tmp_path: Path) -> None:
+def test_json_has_every_turn_whole(minutes: SessionLog, tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
     export_to(path, minutes, "claude", Existing.KEEP)
     whole = json.loads(path.read_text("utf-8"))
@@ -69,7 +69,7 @@ def test_json_has_every_turn_whole(minutes: Minutes, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_there_stays_unless_it_may_be_replaced(
-    minutes: Minutes, tmp_path: Path
+    minutes: SessionLog, tmp_path: Path
 ) -> None:
     path = tmp_path / "talk.md"
     path.write_text("precious")
@@ -83,14 +83,14 @@ def test_a_file_that_is_there_stays_unless_it_may_be_replaced(
 
 @pytest.mark.parametrize("existing", list(Existing))
 def test_the_file_is_for_its_owner_alone(
-    minutes: Minutes, tmp_path: Path, existing: Existing
+    minutes: SessionLog, tmp_path: Path, existing: Existing
 ) -> None:
     path = tmp_path / "talk.md"
     export_to(path, minutes, "claude", existing)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_minutes_know_the_tools_of_the_last_turn_with_their_times(minutes: Minutes) -> None:
+def test_minutes_know_the_tools_of_the_last_turn_with_their_times(minutes: SessionLog) -> None:
     assert minutes.tools == {}
     for event in TALK[:5]:
         minutes.tell(event)
@@ -100,6 +100,6 @@ def test_minutes_know_the_tools_of_the_last_turn_with_their_times(minutes: Minut
 
 
 def test_a_tool_without_a_title_is_known_by_what_it_is_given() -> None:
-    minutes = Minutes()
+    minutes = SessionLog()
     minutes.tell(ToolEvent(tool_id="t", tool_name="Bash", parameters={"n": 1, "command": "ls"}))
     assert [tool.label for tool in minutes.tools.values()] == ["Bash: ls"]

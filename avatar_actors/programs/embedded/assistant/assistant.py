@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from avatar_actors.programs.embedded.assistant.file_tools import Looking
+from avatar_actors.programs.embedded.assistant.file_tools import FileTools
 from avatar_actors.programs.embedded.json_lines import Record, text_in
-from avatar_actors.programs.embedded.tool_call import ToolCall, ToolFailed
+from avatar_actors.programs.embedded.tool_call import ToolFailed, ToolUse
 from avatar_actors.programs.embedded.turn import ALLOWED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from avatar_actors.programs.embedded.turn import Turn
+    from avatar_actors.programs.embedded.turn import AgentTurn
 
 HONESTY = "I am the embedded agent: a small program with a few tools, not a language model."
 SKILLS = """I can:
@@ -30,7 +30,7 @@ LONGEST_QUOTE = 600
 LONGEST_REQUEST = 4_000
 
 
-def answer(turn: Turn) -> None:
+def answer(turn: AgentTurn) -> None:
     """Answers a request in simple English, or says that it was not understood."""
     request = turn.prompt.strip()
     # Only a text to write may be long: whoever sends more wants no keyword found in it.
@@ -43,28 +43,28 @@ def answer(turn: Turn) -> None:
     turn.say(f"I did not understand that. {HONESTY}\n\n{SKILLS}")
 
 
-def _calculate(turn: Turn, found: re.Match[str]) -> None:
-    _use(turn, Looking(turn).calculation(found["expression"].strip()))
+def _calculate(turn: AgentTurn, found: re.Match[str]) -> None:
+    _use(turn, FileTools(turn).calculation(found["expression"].strip()))
 
 
-def _use(turn: Turn, call: ToolCall) -> None:
+def _use(turn: AgentTurn, call: ToolUse) -> None:
     """Runs one tool and says its output."""
     turn.run_tools([call])
     turn.say(f"That did not work: {call.output}" if call.is_failed else call.output)
 
 
-def _greet(turn: Turn, found: re.Match[str]) -> None:
+def _greet(turn: AgentTurn, found: re.Match[str]) -> None:
     del found
     told = "\n\nI was given instructions, which I cannot follow without a model."
     turn.say(f"Hello. {HONESTY}\n\n{SKILLS}{told if turn.session.system else ''}")
 
 
-def _describe(turn: Turn, found: re.Match[str]) -> None:
+def _describe(turn: AgentTurn, found: re.Match[str]) -> None:
     del found
     turn.think("**Looking around**\nThe names of the files and a readme say most about a folder.")
     steps = ["Look at the files", "Read the readme", "Sum up"]
     _plan(turn, steps, done=0)
-    looking = Looking(turn)
+    looking = FileTools(turn)
     names = looking.workspace.files()
     readme = next((name for name in names if README.fullmatch(name)), None)
     listing, counting = looking.listing(), looking.counting()
@@ -81,7 +81,7 @@ def _describe(turn: Turn, found: re.Match[str]) -> None:
     _plan(turn, steps, done=3)
 
 
-def _plan(turn: Turn, steps: list[str], *, done: int) -> None:
+def _plan(turn: AgentTurn, steps: list[str], *, done: int) -> None:
     entries: list[Record] = []
     for place, step in enumerate(steps):
         status = "completed" if place < done else "in_progress" if place == done else "pending"
@@ -94,32 +94,32 @@ def _first_words(text: str) -> str:
     return "\n\n".join(paragraphs[:2])[:LONGEST_QUOTE]
 
 
-def _list(turn: Turn, found: re.Match[str]) -> None:
+def _list(turn: AgentTurn, found: re.Match[str]) -> None:
     del found
-    _use(turn, Looking(turn).listing())
+    _use(turn, FileTools(turn).listing())
 
 
-def _count(turn: Turn, found: re.Match[str]) -> None:
+def _count(turn: AgentTurn, found: re.Match[str]) -> None:
     del found
-    _use(turn, Looking(turn).counting())
+    _use(turn, FileTools(turn).counting())
 
 
-def _tell_time(turn: Turn, found: re.Match[str]) -> None:
+def _tell_time(turn: AgentTurn, found: re.Match[str]) -> None:
     del found
-    _use(turn, Looking(turn).clock())
+    _use(turn, FileTools(turn).clock())
 
 
-def _read(turn: Turn, found: re.Match[str]) -> None:
-    _use(turn, Looking(turn).reading(_bare(found["name"])))
+def _read(turn: AgentTurn, found: re.Match[str]) -> None:
+    _use(turn, FileTools(turn).reading(_bare(found["name"])))
 
 
-def _search(turn: Turn, found: re.Match[str]) -> None:
-    _use(turn, Looking(turn).searching(_bare(found["text"])))
+def _search(turn: AgentTurn, found: re.Match[str]) -> None:
+    _use(turn, FileTools(turn).searching(_bare(found["text"])))
 
 
-def _write(turn: Turn, found: re.Match[str]) -> None:
+def _write(turn: AgentTurn, found: re.Match[str]) -> None:
     name = _bare(found["name"])
-    looking = Looking(turn)
+    looking = FileTools(turn)
     try:
         looking.workspace.locate(name)
     except ToolFailed as failure:
@@ -135,7 +135,7 @@ def _write(turn: Turn, found: re.Match[str]) -> None:
     turn.say(f"That did not work: {call.output}" if call.is_failed else f"Done: {call.output}.")
 
 
-def _recall(turn: Turn, found: re.Match[str]) -> None:
+def _recall(turn: AgentTurn, found: re.Match[str]) -> None:
     del found
     said = [text_in(entry, "text") for entry in turn.session.history if entry["role"] == "user"]
     earlier = said[:-1][-5:]
@@ -152,7 +152,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 WRITING = (_pattern(r"^(?:write|create|save)\s+(?P<name>[^\s:][^:\n]*):(?P<text>.*)$"), _write)
-REQUESTS: tuple[tuple[re.Pattern[str], Callable[[Turn, re.Match[str]], None]], ...] = (
+REQUESTS: tuple[tuple[re.Pattern[str], Callable[[AgentTurn, re.Match[str]], None]], ...] = (
     (_pattern(rf"^(?:(?:{ASKING})\s+)?(?P<expression>[-+(]*\d{SIGNS}*)[=?.\s]*$"), _calculate),
     WRITING,
     (_pattern(r"^(?:read|show|open|cat)\s+(?:me\s+)?(?P<name>\S+\.\S+|\S+)\s*$"), _read),

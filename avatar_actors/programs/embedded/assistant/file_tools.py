@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 
 from avatar_actors.programs.embedded.assistant.arithmetic import NoArithmetic, calculate
-from avatar_actors.programs.embedded.tool_call import ToolCall, ToolFailed
+from avatar_actors.programs.embedded.tool_call import ToolFailed, ToolUse
 from avatar_actors.programs.embedded.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from avatar_actors.programs.embedded.turn import Turn
+    from avatar_actors.programs.embedded.turn import AgentTurn
 
 MOST_LISTED = 200
 MOST_FOUND = 50
@@ -20,40 +20,40 @@ MOST_SHOWN = 20_000
 LONGEST_LINE = 200
 
 
-class Looking:
+class FileTools:
     """Makes the tool calls of one turn."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: AgentTurn) -> None:
         self._turn = turn
         self.workspace = Workspace(turn.session.cwd)
 
-    def listing(self) -> ToolCall:
+    def listing(self) -> ToolUse:
         """Lists the files."""
-        return ToolCall("List", {"path": str(self.workspace.root)}, self._list)
+        return ToolUse("List", {"path": str(self.workspace.root)}, self._list)
 
-    def reading(self, name: str) -> ToolCall:
+    def reading(self, name: str) -> ToolUse:
         """Reads a file."""
 
         def work() -> str:
             return self.workspace.read(name)[:MOST_SHOWN]
 
-        return ToolCall("Read", {"path": name}, work)
+        return ToolUse("Read", {"path": name}, work)
 
-    def searching(self, needle: str) -> ToolCall:
+    def searching(self, needle: str) -> ToolUse:
         """Searches the files for a text."""
-        return ToolCall(
+        return ToolUse(
             "Search", {"pattern": needle, "title": f"Search for {needle}"}, self._finder(needle)
         )
 
-    def counting(self) -> ToolCall:
+    def counting(self) -> ToolUse:
         """Counts files and lines, by the endings of the names."""
-        return ToolCall("Count", {"path": str(self.workspace.root)}, self._count)
+        return ToolUse("Count", {"path": str(self.workspace.root)}, self._count)
 
-    def clock(self) -> ToolCall:
+    def clock(self) -> ToolUse:
         """Tells the time."""
-        return ToolCall("Clock", {}, lambda: time.strftime("%A %Y-%m-%d %H:%M:%S %Z"))
+        return ToolUse("Clock", {}, lambda: time.strftime("%A %Y-%m-%d %H:%M:%S %Z"))
 
-    def calculation(self, expression: str) -> ToolCall:
+    def calculation(self, expression: str) -> ToolUse:
         """Calculates."""
 
         def work() -> str:
@@ -62,9 +62,9 @@ class Looking:
             except NoArithmetic as error:
                 raise ToolFailed(str(error)) from None
 
-        return ToolCall("Calculator", {"expression": expression, "title": expression}, work)
+        return ToolUse("Calculator", {"expression": expression, "title": expression}, work)
 
-    def writing(self, name: str, text: str) -> ToolCall:
+    def writing(self, name: str, text: str) -> ToolUse:
         """Writes a file; whoever runs it has asked before."""
 
         def work() -> str:
@@ -72,7 +72,7 @@ class Looking:
             self._turn.write_file(name, text)
             return f"{len(text)} characters are in {name}"
 
-        return ToolCall("Write", {"file_path": name, "content": text}, work)
+        return ToolUse("Write", {"file_path": name, "content": text}, work)
 
     def _list(self) -> str:
         files = self.workspace.files()

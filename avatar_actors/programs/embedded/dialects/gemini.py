@@ -12,8 +12,8 @@ from avatar_actors.programs.embedded.process import complain
 from avatar_actors.programs.embedded.session import Session, TurnLine
 from avatar_actors.programs.embedded.store import Store, default_home, timestamp
 from avatar_actors.programs.embedded.system_prompt import system_prompt
-from avatar_actors.programs.embedded.tool_call import ToolCall, new_uuid
-from avatar_actors.programs.embedded.turn import ALLOWED, DENIED, Turn
+from avatar_actors.programs.embedded.tool_call import ToolUse, new_uuid
+from avatar_actors.programs.embedded.turn import ALLOWED, DENIED, AgentTurn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ FATAL_EXIT = 42
 FREE_MODES = ("yolo", "auto_edit")
 
 
-class GeminiTurn(Turn):
+class GeminiTurn(AgentTurn):
     """The one turn; thoughts are not told, and nobody can be asked (0.61.0)."""
 
     def __init__(self, session: Session, body: Body, prompt: str) -> None:
@@ -57,14 +57,14 @@ class GeminiTurn(Turn):
 
     def show_plan(self, entries: list[Record]) -> None:
         """The tool write_todos, which is how Gemini plans."""
-        self.run_tools([ToolCall("write_todos", {"todos": entries}, str)])
+        self.run_tools([ToolUse("write_todos", {"todos": entries}, str)])
 
-    def show_tool_start(self, call: ToolCall) -> None:
+    def show_tool_start(self, call: ToolUse) -> None:
         """A tool_use."""
         used: Record = {"tool_name": call.name, "tool_id": call.id, "parameters": call.input}
         self.output.send(self._event("tool_use", used))
 
-    def show_tool_end(self, call: ToolCall) -> None:
+    def show_tool_end(self, call: ToolUse) -> None:
         """A tool_result."""
         self._tools += 1
         ended: Record = {"tool_id": call.id, "status": "error" if call.is_failed else "success"}
@@ -74,7 +74,7 @@ class GeminiTurn(Turn):
             ended["error"] = {"type": "tool_error", "message": call.output}
         self.output.send(self._event("tool_result", ended))
 
-    def ask_permission(self, call: ToolCall) -> str:
+    def ask_permission(self, call: ToolUse) -> str:
         """Allowed with --yolo; else such a tool is not even registered."""
         self.show_tool_start(call)
         if self.session.mode in FREE_MODES:

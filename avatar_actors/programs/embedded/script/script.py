@@ -8,14 +8,14 @@ from avatar_actors.programs.embedded.errors import BadScript
 from avatar_actors.programs.embedded.json_lines import Record, is_items, is_record, to_json
 from avatar_actors.programs.embedded.script.faults import PROCESS_STEPS
 from avatar_actors.programs.embedded.script.turn_steps import TURN_STEPS
-from avatar_actors.programs.embedded.tool_call import ToolCall, scripted_call
+from avatar_actors.programs.embedded.tool_call import ToolUse, scripted_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from avatar_actors.programs.embedded.process import Body
-    from avatar_actors.programs.embedded.turn import Turn
+    from avatar_actors.programs.embedded.turn import AgentTurn
 
 MARK = "SCRIPT:"
 # In this order: a `tool` step may have an `error`, and is a tool.
@@ -54,10 +54,10 @@ def name_of(step: Record, known: Collection[str]) -> str | None:
     return next((name for name in known if name in step), None)
 
 
-class Player:
+class ScriptPlayer:
     """Plays steps on a turn."""
 
-    def __init__(self, turn: Turn, body: Body) -> None:
+    def __init__(self, turn: AgentTurn, body: Body) -> None:
         self.turn = turn
         self.body = body
 
@@ -71,6 +71,6 @@ class Player:
             elif name is not None:
                 TURN_STEPS[name](self, step)
 
-    def call(self, step: Record) -> ToolCall:
+    def call(self, step: Record) -> ToolUse:
         """The tool call of a step."""
         return scripted_call(step, self.turn.start_child)

@@ -18,13 +18,13 @@ from avatar_actors.programs.embedded.json_lines import (
     to_json,
 )
 from avatar_actors.programs.embedded.tool_call import ToolFailed
-from avatar_actors.programs.embedded.turn import ALLOWED, Turn, TurnEnded
+from avatar_actors.programs.embedded.turn import ALLOWED, AgentTurn, TurnEnded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from avatar_actors.programs.embedded.script.script import Player
+    from avatar_actors.programs.embedded.script.script import ScriptPlayer
 
 
 def is_early(step: Record) -> bool:
@@ -41,7 +41,7 @@ FLOOD_BLOCK = 1 << 19
 LOOKING = 0.01
 
 
-def say(player: Player, step: Record) -> None:
+def say(player: ScriptPlayer, step: Record) -> None:
     """`say`: text, in `chunks` pieces."""
     text = text_in(step, "say")
     pieces = max(1, int(number_in(step, "chunks", 1)))
@@ -50,17 +50,17 @@ def say(player: Player, step: Record) -> None:
         player.turn.say(text[start : start + size])
 
 
-def data(player: Player, step: Record) -> None:
+def data(player: ScriptPlayer, step: Record) -> None:
     """`data`: structured output, in the dialect's own form where it has one, else as text."""
     player.turn.give_data(step["data"])
 
 
-def think(player: Player, step: Record) -> None:
+def think(player: ScriptPlayer, step: Record) -> None:
     """`think`: a thought."""
     player.turn.think(text_in(step, "think"))
 
 
-def tool(player: Player, step: Record) -> None:
+def tool(player: ScriptPlayer, step: Record) -> None:
     """`tool`: one tool; with `leave` it is begun and never ended."""
     call = player.call(step)
     if step.get("leave") is True:
@@ -69,12 +69,12 @@ def tool(player: Player, step: Record) -> None:
         player.turn.run_tools([call])
 
 
-def parallel(player: Player, step: Record) -> None:
+def parallel(player: ScriptPlayer, step: Record) -> None:
     """`parallel`: tools side by side."""
     player.turn.run_tools([player.call(tool) for tool in records_in(step, "parallel")])
 
 
-def task(player: Player, step: Record) -> None:
+def task(player: ScriptPlayer, step: Record) -> None:
     """`task`: a background task where the dialect has them, else a tool."""
     if step.get("background") is False:
         player.turn.run_tools([player.call(step)])
@@ -82,7 +82,7 @@ def task(player: Player, step: Record) -> None:
         player.turn.start_task(step)
 
 
-def plan(player: Player, step: Record) -> None:
+def plan(player: ScriptPlayer, step: Record) -> None:
     """`plan`: entries, as texts or as objects with `content` and `status`."""
     entries: list[Record] = []
     for item in items_in(step, "plan"):
@@ -91,7 +91,7 @@ def plan(player: Player, step: Record) -> None:
     player.turn.show_plan(entries)
 
 
-def ask(player: Player, step: Record) -> None:
+def ask(player: ScriptPlayer, step: Record) -> None:
     """`ask`: a permission; the reply is said."""
     call = player.call(step)
     answer = player.turn.ask_permission(call)
@@ -101,30 +101,30 @@ def ask(player: Player, step: Record) -> None:
     player.turn.say(f"[{answer}]")
 
 
-def usage(player: Player, step: Record) -> None:
+def usage(player: ScriptPlayer, step: Record) -> None:
     """`usage`: counts and `cost` that the turn reports in its dialect's form."""
     given = record_in(step, "usage")
     player.turn.add_usage({key: number_in(given, key) for key in given}, number_in(step, "cost"))
 
 
-def wait(player: Player, step: Record) -> None:
+def wait(player: ScriptPlayer, step: Record) -> None:
     """`wait`: seconds, which a cancel cuts short."""
     player.turn.wait(number_in(step, "wait"))
 
 
-def until(player: Player, step: Record) -> None:
+def until(player: ScriptPlayer, step: Record) -> None:
     """`until`: a path; waits until there is something, which a cancel cuts short."""
     path = os.path.join(player.turn.session.cwd, text_in(step, "until"))  # noqa: PTH118
     while not os.path.exists(path):  # noqa: PTH110 - pathlib is slow to import
         player.turn.wait(LOOKING)
 
 
-def line(player: Player, step: Record) -> None:
+def line(player: ScriptPlayer, step: Record) -> None:
     """`line`: one text message of so many mebibytes."""
     player.turn.show_text("x" * int(number_in(step, "line") * MEBIBYTE))
 
 
-def flood(player: Player, step: Record) -> None:
+def flood(player: ScriptPlayer, step: Record) -> None:
     """`flood`: so many text messages as fast as possible."""
     text = text_in(step, "text", "x")
     rest = int(number_in(step, "flood"))
@@ -138,7 +138,7 @@ def flood(player: Player, step: Record) -> None:
         rest -= per_block
 
 
-def pulse(player: Player, step: Record) -> None:
+def pulse(player: ScriptPlayer, step: Record) -> None:
     """`pulse`: `count` texts, one `every` so many seconds, kept to the clock."""
     given = record_in(step, "pulse")
     text = text_in(given, "text", "{i} ")
@@ -150,20 +150,20 @@ def pulse(player: Player, step: Record) -> None:
         player.turn.say(text.replace("{i}", str(index)).replace("{t}", now))
 
 
-def lines(player: Player, step: Record) -> None:
+def lines(player: ScriptPlayer, step: Record) -> None:
     """`lines`: texts that leave together with the result in one write."""
     player.turn.output.hold()
     for text in items_in(step, "lines"):
         player.turn.say(str(text))
 
 
-def one_write(player: Player, step: Record) -> None:
+def one_write(player: ScriptPlayer, step: Record) -> None:
     """`one_write`: all of this turn, result included, leaves in one write."""
     if step["one_write"] is True:
         player.turn.output.hold()
 
 
-def write(player: Player, step: Record) -> None:
+def write(player: ScriptPlayer, step: Record) -> None:
     """`write`: a file, through the client where it offers that."""
     try:
         player.turn.write_file(text_in(step, "write"), text_in(step, "text"))
@@ -173,7 +173,7 @@ def write(player: Player, step: Record) -> None:
         player.turn.say("[written]")
 
 
-def read(player: Player, step: Record) -> None:
+def read(player: ScriptPlayer, step: Record) -> None:
     """`read`: a file, through the client where it offers that; its text is said."""
     try:
         player.turn.say(player.turn.read_file(text_in(step, "read")))
@@ -181,74 +181,74 @@ def read(player: Player, step: Record) -> None:
         player.turn.say(f"[error: {failure}]")
 
 
-def request(player: Player, step: Record) -> None:
+def request(player: ScriptPlayer, step: Record) -> None:
     """`request`: any request to the client; the reply is said as JSON."""
     reply = player.turn.request(text_in(step, "request"), record_in(step, "params"))
     player.turn.say(to_json(reply))
 
 
-def notify(player: Player, step: Record) -> None:
+def notify(player: ScriptPlayer, step: Record) -> None:
     """`notify`: any notification to the client."""
     player.turn.notify(text_in(step, "notify"), record_in(step, "params"))
 
 
-def update(player: Player, step: Record) -> None:
+def update(player: ScriptPlayer, step: Record) -> None:
     """`update`: a raw session/update, in ACP."""
     params: Record = {"sessionId": player.turn.session.id, "update": step["update"]}
     player.turn.notify("session/update", params)
 
 
-def play_late(player: Player, step: Record) -> None:
+def play_late(player: ScriptPlayer, step: Record) -> None:
     """`late`: steps for after the result."""
     player.turn.late.extend(records_in(step, "late"))
 
 
-def result_twice(player: Player, step: Record) -> None:
+def result_twice(player: ScriptPlayer, step: Record) -> None:
     """`result_twice`: the result is told a second time."""
     player.turn.ending.is_told_twice = step["result_twice"] is True
 
 
-def stop(player: Player, step: Record) -> None:
+def stop(player: ScriptPlayer, step: Record) -> None:
     """`stop`: ends the turn here, with that reason."""
     player.turn.ending.reason = text_in(step, "stop")
     raise TurnEnded
 
 
-def error(player: Player, step: Record) -> None:
+def error(player: ScriptPlayer, step: Record) -> None:
     """`error`: the prompt is answered with this error."""
     player.turn.ending.error = record_in(step, "error")
     raise TurnEnded
 
 
-def ack_after(player: Player, step: Record) -> None:
+def ack_after(player: ScriptPlayer, step: Record) -> None:
     """`ack_after`: a cancel takes effect only after so many seconds."""
     player.turn.acknowledges_after = number_in(step, "ack_after")
 
 
-def ignore_cancel(player: Player, step: Record) -> None:
+def ignore_cancel(player: ScriptPlayer, step: Record) -> None:
     """`ignore_cancel`: a cancel does nothing in this turn."""
     player.turn.ignores_cancel = step["ignore_cancel"] is True
 
 
-def echo(player: Player, step: Record) -> None:
+def echo(player: ScriptPlayer, step: Record) -> None:
     """`echo`: says what the agent was given."""
     player.turn.say(echoed(player.turn, text_in(step, "echo")))
 
 
-def repeat(player: Player, step: Record) -> None:
+def repeat(player: ScriptPlayer, step: Record) -> None:
     """`repeat`: the `steps`, so many times."""
     steps = records_in(step, "steps")
     for _ in range(int(number_in(step, "repeat"))):
         player.play(steps)
 
 
-def times(player: Player, step: Record) -> None:
+def times(player: ScriptPlayer, step: Record) -> None:
     """`times`: the `steps`, only the first so many times; `file` counts them."""
     if is_early(step):
         player.play(records_in(step, "steps"))
 
 
-def echoed(turn: Turn, what: str) -> str:
+def echoed(turn: AgentTurn, what: str) -> str:
     """What the agent was given under that name."""
     session = turn.session
     name, _, key = what.partition(":")
@@ -271,7 +271,7 @@ def echoed(turn: Turn, what: str) -> str:
     return value if isinstance(value, str) else to_json(value)
 
 
-TURN_STEPS: dict[str, Callable[[Player, Record], None]] = {
+TURN_STEPS: dict[str, Callable[[ScriptPlayer, Record], None]] = {
     "say": say,
     "data": data,
     "think": think,

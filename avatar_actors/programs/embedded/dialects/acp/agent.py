@@ -12,7 +12,7 @@ from avatar_actors.programs.embedded.errors import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
-    Refused,
+    RpcRefused,
 )
 from avatar_actors.programs.embedded.json_lines import (
     Record,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from avatar_actors.programs.embedded.dialects.acp.sessions import AcpSessions
-    from avatar_actors.programs.embedded.dialects.acp.variants import Flavour
-    from avatar_actors.programs.embedded.pipes import Output
+    from avatar_actors.programs.embedded.dialects.acp.variants import AcpVariant
+    from avatar_actors.programs.embedded.pipes import LineOutput
     from avatar_actors.programs.embedded.process import Start
 
 
@@ -54,10 +54,10 @@ class AcpAgent:
         try:
             message = decode(line)
         except ValueError:
-            self._fail(None, Refused(PARSE_ERROR, "Parse error"))
+            self._fail(None, RpcRefused(PARSE_ERROR, "Parse error"))
             return
         if not is_record(message):
-            self._fail(None, Refused(INVALID_REQUEST, "Invalid Request"))
+            self._fail(None, RpcRefused(INVALID_REQUEST, "Invalid Request"))
         elif "method" in message and "id" in message:
             self._hear_request(message)
         elif message.get("method") == "session/cancel":
@@ -65,7 +65,7 @@ class AcpAgent:
         elif "result" in message or "error" in message:
             self._client.replies.deliver(message.get("id"), message)
         elif "id" in message:
-            self._fail(message["id"], Refused(INVALID_REQUEST, "Invalid Request"))
+            self._fail(message["id"], RpcRefused(INVALID_REQUEST, "Invalid Request"))
 
     def _hear_request(self, message: Record) -> None:
         try:
@@ -76,12 +76,12 @@ class AcpAgent:
                     self._is_authenticated = method == "authenticate"
                     self._answer(message, {})
                 case _ if not self._is_authenticated:
-                    raise Refused(AUTH_REQUIRED, "Authentication required")
+                    raise RpcRefused(AUTH_REQUIRED, "Authentication required")
                 case "session/prompt":
                     self._sessions.prompt(message)
                 case method:
                     self._call(message, method)
-        except Refused as refusal:
+        except RpcRefused as refusal:
             self._fail(message["id"], refusal)
 
     def _initialize(self, message: Record) -> None:
@@ -89,7 +89,7 @@ class AcpAgent:
             return
         if (error := self._start.initialize_error) is not None:
             code = int(number_in(error, "code", INTERNAL_ERROR))
-            raise Refused(code, text_in(error, "message", "initialize failed"))
+            raise RpcRefused(code, text_in(error, "message", "initialize failed"))
         self._client.learn(record_in(message, "params"))
         flavour, start = self._client.flavour, self._start
         self._answer(message, shapes.initialized(flavour, start.version, can_load=start.can_load))
@@ -107,7 +107,7 @@ class AcpAgent:
     def _answer(self, message: Record, result: Record) -> None:
         self._client.output.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
-    def _fail(self, request_id: object, refusal: Refused) -> None:
+    def _fail(self, request_id: object, refusal: RpcRefused) -> None:
         self._client.output.send({"jsonrpc": "2.0", "id": request_id, "error": refusal.error})
 
     def _notify(self, method: str, params: Record) -> None:
@@ -117,7 +117,7 @@ class AcpAgent:
 class AcpClient:
     """The client: what it offered at `initialize`, and the requests that it owes a reply."""
 
-    def __init__(self, output: Output, flavour: Flavour) -> None:
+    def __init__(self, output: LineOutput, flavour: AcpVariant) -> None:
         self.output = output
         self.flavour = flavour
         self.replies = Replies()

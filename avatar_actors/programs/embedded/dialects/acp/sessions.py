@@ -11,7 +11,7 @@ from avatar_actors.programs.embedded.errors import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     NOT_FOUND,
-    Refused,
+    RpcRefused,
 )
 from avatar_actors.programs.embedded.json_lines import Record, is_items, record_in, text_in
 from avatar_actors.programs.embedded.session import Session, TurnLine
@@ -69,7 +69,7 @@ class AcpSessions:
         """Does what the method says; raises Refused."""
         if method not in self._methods:
             data: Record = {"method": method}
-            raise Refused(METHOD_NOT_FOUND, f'"Method not found": {method}', data)
+            raise RpcRefused(METHOD_NOT_FOUND, f'"Method not found": {method}', data)
         return self._methods[method](params)
 
     def news(self) -> list[Record]:
@@ -94,7 +94,7 @@ class AcpSessions:
         session_id = text_in(params, "sessionId")
         if session_id not in self._sessions:
             data: Record = {"sessionId": session_id}
-            raise Refused(NOT_FOUND, f"Session {session_id} not found", data)
+            raise RpcRefused(NOT_FOUND, f"Session {session_id} not found", data)
         return self._sessions[session_id]
 
     def _new(self, params: Record) -> Record:
@@ -105,9 +105,11 @@ class AcpSessions:
     def _open(self, session_id: str, params: Record) -> Session:
         cwd = text_in(params, "cwd")
         if not cwd.startswith("/") or not Path(cwd).is_dir():
-            raise Refused(INVALID_PARAMS, "Invalid params", {"cwd": "must be an absolute folder"})
+            raise RpcRefused(
+                INVALID_PARAMS, "Invalid params", {"cwd": "must be an absolute folder"}
+            )
         if not is_items(params.get("mcpServers")):
-            raise Refused(INVALID_PARAMS, "Invalid params", {"mcpServers": "must be an array"})
+            raise RpcRefused(INVALID_PARAMS, "Invalid params", {"mcpServers": "must be an array"})
         session = Session(session_id, cwd, self._store)
         session.argv = self._flags.argv
         session.mode = self._flavour.mode
@@ -142,7 +144,7 @@ class AcpSessions:
         loaded = None if self._start.loses_sessions else self._store.load(session_id)
         if loaded is None:
             code, message, details = self._flavour.load_error
-            raise Refused(code, message, {"details": details, "sessionId": session_id})
+            raise RpcRefused(code, message, {"details": details, "sessionId": session_id})
         self._end(session_id)
         session = self._open(session_id, params)
         session.recall(loaded)
@@ -195,15 +197,15 @@ class AcpSessions:
             session.mode = mode
         elif self._flavour.name == "gemini":
             details: Record = {"details": f"Invalid or unavailable mode: {mode}"}
-            raise Refused(INTERNAL_ERROR, "Internal error", details)
+            raise RpcRefused(INTERNAL_ERROR, "Internal error", details)
         else:
-            raise Refused(INVALID_PARAMS, "Invalid params", {"modeId": mode})
+            raise RpcRefused(INVALID_PARAMS, "Invalid params", {"modeId": mode})
 
     def _set_model(self, params: Record) -> Record:
         session, model = self._find(params), text_in(params, "modelId")
         if self._flavour.name == "codex-acp" and not model.endswith("]"):
             why = f"Unsupported format of modelId: {model}. Expected: modelId[effort]."
-            raise Refused(INTERNAL_ERROR, "Internal error", {"details": why})
+            raise RpcRefused(INTERNAL_ERROR, "Internal error", {"details": why})
         session.model = model
         if self._flavour.name == "codex-acp":
             self._tell_options(session)
@@ -217,7 +219,7 @@ class AcpSessions:
             case "model" if value in self._flavour.models:
                 session.model = value
             case other:
-                raise Refused(INVALID_PARAMS, "Invalid params", {"configId": other})
+                raise RpcRefused(INVALID_PARAMS, "Invalid params", {"configId": other})
         self._tell_options(session)
         return {"configOptions": shapes.config_options(self._flavour, session)}
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from avatar_actors import __version__
-from avatar_actors.programs.embedded.dialects.acp.variants import Flavour
+from avatar_actors.programs.embedded.dialects.acp.variants import AcpVariant
 from avatar_actors.programs.embedded.json_lines import Record, text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from avatar_actors.programs.embedded.session import Session
-    from avatar_actors.programs.embedded.tool_call import ToolCall
-    from avatar_actors.programs.embedded.turn import Turn
+    from avatar_actors.programs.embedded.tool_call import ToolUse
+    from avatar_actors.programs.embedded.turn import AgentTurn
 
 CONTEXT_SIZE = 258_400
 
@@ -30,7 +30,7 @@ def absolute(name: str, cwd: str) -> str:
     return name if name.startswith("/") else f"{cwd.rstrip('/')}/{name}"
 
 
-def initialized(flavour: Flavour, version: int, *, can_load: bool) -> Record:
+def initialized(flavour: AcpVariant, version: int, *, can_load: bool) -> Record:
     """The answer to `initialize`."""
     capabilities: Record = {
         "loadSession": can_load,
@@ -52,7 +52,7 @@ def initialized(flavour: Flavour, version: int, *, can_load: bool) -> Record:
     return answer
 
 
-def session_state(flavour: Flavour, session: Session) -> Record:
+def session_state(flavour: AcpVariant, session: Session) -> Record:
     """The modes, models and options of a session, as its creation and its loading tell them."""
     modes = [{"id": mode, "name": name} for mode, name in flavour.modes]
     state: Record = {"modes": {"availableModes": modes, "currentModeId": session.mode}}
@@ -64,7 +64,7 @@ def session_state(flavour: Flavour, session: Session) -> Record:
     return state
 
 
-def config_options(flavour: Flavour, session: Session) -> list[Record]:
+def config_options(flavour: AcpVariant, session: Session) -> list[Record]:
     """The options of a session with their values."""
     modes = [{"value": mode, "name": name} for mode, name in flavour.modes]
     # It has no model, so it goes by whatever name it was started with.
@@ -84,7 +84,7 @@ def config_options(flavour: Flavour, session: Session) -> list[Record]:
     ]
 
 
-def tool_started(flavour: Flavour, call: ToolCall, cwd: str) -> Record:
+def tool_started(flavour: AcpVariant, call: ToolUse, cwd: str) -> Record:
     """What is shown when a tool begins."""
     shown: Record = {"toolCallId": call.id, "title": call.title, "kind": call.kind}
     if call.path:
@@ -101,7 +101,7 @@ def tool_started(flavour: Flavour, call: ToolCall, cwd: str) -> Record:
     return {**shown, "status": "in_progress", "rawInput": call.input}
 
 
-def tool_pending(flavour: Flavour, call: ToolCall, cwd: str) -> Record:
+def tool_pending(flavour: AcpVariant, call: ToolUse, cwd: str) -> Record:
     """What a permission request shows of the tool that it is about."""
     shown = {**tool_started(flavour, call, cwd), "status": "pending"}
     if flavour.name == "codex-acp":
@@ -112,7 +112,7 @@ def tool_pending(flavour: Flavour, call: ToolCall, cwd: str) -> Record:
     return shown
 
 
-def tool_ended(flavour: Flavour, call: ToolCall) -> Record:
+def tool_ended(flavour: AcpVariant, call: ToolUse) -> Record:
     """What is shown when a tool has ended; Gemini never sends what a command printed."""
     status = "failed" if call.is_failed else "completed"
     shown: Record = {"toolCallId": call.id, "status": status}
@@ -141,7 +141,7 @@ def replayed(entry: Record) -> list[Record]:
     return [{"sessionUpdate": kind, "content": text_block(text)}]
 
 
-def permission_options(flavour: Flavour) -> list[Record]:
+def permission_options(flavour: AcpVariant) -> list[Record]:
     """The choices that a permission request offers."""
     return [
         {"optionId": option, "name": name, "kind": kind}
@@ -149,7 +149,7 @@ def permission_options(flavour: Flavour) -> list[Record]:
     ]
 
 
-def usage_update(turn: Turn, *, has_cost: bool) -> Record:
+def usage_update(turn: AgentTurn, *, has_cost: bool) -> Record:
     """How much of the context is in use, and what the session has cost."""
     used = turn.usage.get("used", turn.usage.get("input", 0) + turn.usage.get("output", 0))
     size = turn.usage.get("size", CONTEXT_SIZE)
@@ -159,7 +159,7 @@ def usage_update(turn: Turn, *, has_cost: bool) -> Record:
     return update
 
 
-def prompt_answered(flavour: Flavour, turn: Turn) -> Record:
+def prompt_answered(flavour: AcpVariant, turn: AgentTurn) -> Record:
     """The answer to a prompt that ended with a stop reason."""
     answer: Record = {"stopReason": turn.ending.reason}
     counts = {key: int(value) for key, value in turn.usage.items()}
@@ -185,7 +185,7 @@ def _usage(counts: dict[str, int]) -> Record:
     }
 
 
-def _quota(flavour: Flavour, turn: Turn, counts: dict[str, int]) -> Record:
+def _quota(flavour: AcpVariant, turn: AgentTurn, counts: dict[str, int]) -> Record:
     if flavour.name == "gemini":
         count: Record = {
             "input_tokens": counts.get("input", 0),

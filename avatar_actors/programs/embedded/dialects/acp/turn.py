@@ -12,17 +12,24 @@ from avatar_actors.programs.embedded.json_lines import (
     text_in,
 )
 from avatar_actors.programs.embedded.session import title_of
-from avatar_actors.programs.embedded.tool_call import ToolCall, ToolFailed, new_id, new_uuid
-from avatar_actors.programs.embedded.turn import ALLOWED, CANCELLED, DENIED, Ending, Turn, TurnEnded
+from avatar_actors.programs.embedded.tool_call import ToolFailed, ToolUse, new_id, new_uuid
+from avatar_actors.programs.embedded.turn import (
+    ALLOWED,
+    CANCELLED,
+    DENIED,
+    AgentTurn,
+    TurnEnded,
+    TurnResult,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from avatar_actors.programs.embedded.cancelling import Slot
+    from avatar_actors.programs.embedded.cancelling import ReplySlot
     from avatar_actors.programs.embedded.dialects.acp.agent import AcpClient
     from avatar_actors.programs.embedded.session import Session
 
 
-class AcpTurn(Turn):
+class AcpTurn(AgentTurn):
     """Answers one session/prompt."""
 
     def __init__(self, session: Session, client: AcpClient, message: Record) -> None:
@@ -32,7 +39,7 @@ class AcpTurn(Turn):
         self._request_id = message["id"]
         self._message_id = new_id("msg_")
         self._thought_id = ""
-        self._open_calls: list[ToolCall] = []
+        self._open_calls: list[ToolUse] = []
 
     def begin(self) -> None:
         """Codex says that its thread is active."""
@@ -72,19 +79,19 @@ class AcpTurn(Turn):
         """A plan update."""
         self._update({"sessionUpdate": "plan", "entries": entries})
 
-    def show_tool_start(self, call: ToolCall) -> None:
+    def show_tool_start(self, call: ToolUse) -> None:
         """A tool_call."""
         self._open_calls.append(call)
         shown = shapes.tool_started(self._flavour, call, self.session.cwd)
         self._update({"sessionUpdate": "tool_call", **shown})
 
-    def show_tool_end(self, call: ToolCall) -> None:
+    def show_tool_end(self, call: ToolUse) -> None:
         """A tool_call_update that ends the call."""
         self._open_calls = [other for other in self._open_calls if other is not call]
         ended = shapes.tool_ended(self._flavour, call)
         self._update({"sessionUpdate": "tool_call_update", **ended})
 
-    def run_tools(self, calls: list[ToolCall]) -> None:
+    def run_tools(self, calls: list[ToolUse]) -> None:
         """Side by side; Gemini 0.61.0 runs even parallel calls one after the other."""
         if self._flavour.runs_tools_in_turn:
             for call in calls:
@@ -92,7 +99,7 @@ class AcpTurn(Turn):
         else:
             super().run_tools(calls)
 
-    def ask_permission(self, call: ToolCall) -> str:
+    def ask_permission(self, call: ToolUse) -> str:
         """A session/request_permission, unless the mode or an earlier answer decides."""
         flavour = self._flavour
         kinds = flavour.shown_before_asking
@@ -113,16 +120,16 @@ class AcpTurn(Turn):
             call.output = "The user refused this tool"
             self.show_tool_end(call)
         if flavour.rejection_ends_turn:
-            self.ending = Ending(CANCELLED)
+            self.ending = TurnResult(CANCELLED)
             raise TurnEnded
         return answer
 
-    def _is_free(self, call: ToolCall) -> bool:
+    def _is_free(self, call: ToolUse) -> bool:
         flavour, mode = self._flavour, self.session.mode
         is_edit = call.kind == "edit" and mode in flavour.edit_modes
         return is_edit or mode in flavour.free_modes or call.name in self.session.always_allowed
 
-    def _ask(self, call: ToolCall) -> str:
+    def _ask(self, call: ToolUse) -> str:
         reply = self.request(
             "session/request_permission",
             {
@@ -150,7 +157,7 @@ class AcpTurn(Turn):
         self.output.send(message)
         return self.await_reply(slot)
 
-    def release_on_cancel(self, slot: Slot) -> None:
+    def release_on_cancel(self, slot: ReplySlot) -> None:
         """Gemini 0.61.0 hangs until the client answers its open question."""
         if not self._flavour.cancel_waits_for_answer:
             super().release_on_cancel(slot)

@@ -15,7 +15,7 @@ ALLOW_ALWAYS = "allow_always"
 REJECT_ONCE = "reject_once"
 
 
-class Flavour:
+class AcpVariant:
     """The embedded agent as itself; the others differ from it in what they name."""
 
     name = "plain"
@@ -55,7 +55,7 @@ class Flavour:
     load_error = (NOT_FOUND, "Resource not found", "Session not found")
 
 
-class Gemini(Flavour):
+class Gemini(AcpVariant):
     """Gemini CLI 0.61.0."""
 
     name = "gemini"
@@ -98,7 +98,7 @@ class Gemini(Flavour):
     load_error = (INTERNAL_ERROR, "Internal error", "No previous sessions found for this project.")
 
 
-class CodexZed(Flavour):
+class CodexZed(AcpVariant):
     """Zed's codex-acp 0.16.0."""
 
     name = "codex-zed"
@@ -137,7 +137,7 @@ class CodexZed(Flavour):
     load_error = (NOT_FOUND, "Resource not found", "Session not found")
 
 
-class CodexAcp(Flavour):
+class CodexAcp(AcpVariant):
     """The codex-acp of the protocol's own people, 2.6.0."""
 
     name = "codex-acp"
@@ -191,6 +191,6 @@ class CodexAcp(Flavour):
     load_error = (INTERNAL_ERROR, "Internal error", "no rollout found for thread id")
 
 
-FLAVOURS: dict[str, type[Flavour]] = {
-    each.name: each for each in (Flavour, Gemini, CodexZed, CodexAcp)
+FLAVOURS: dict[str, type[AcpVariant]] = {
+    each.name: each for each in (AcpVariant, Gemini, CodexZed, CodexAcp)
 }

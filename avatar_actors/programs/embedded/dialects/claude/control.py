@@ -22,7 +22,7 @@ class ControlRefused(Exception):
         self.code = code
 
 
-class Control:
+class ControlResponder:
     """Answers control requests, also in the middle of a turn."""
 
     def __init__(self, host: ClaudeHost, start: Start, life: Life) -> None:

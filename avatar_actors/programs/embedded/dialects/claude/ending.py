@@ -6,7 +6,7 @@ from avatar_actors.programs.embedded.json_lines import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from avatar_actors.programs.embedded.turn import Ending
+    from avatar_actors.programs.embedded.turn import TurnResult
 
 # Our stop reasons as Claude tells them: subtype, is_error, terminal_reason, stop_reason.
 ENDINGS: dict[str, tuple[str, bool, str, str | None]] = {
@@ -20,12 +20,12 @@ FAILED = ("error_during_execution", True, "error", None)
 HTTP_STATUSES = range(100, 600)
 
 
-def stop_reason(ending: Ending) -> str | None:
+def stop_reason(ending: TurnResult) -> str | None:
     """The stop reason of the last message."""
     return ENDINGS.get(ending.reason, FAILED)[3]
 
 
-def ended(ending: Ending, last_text: str) -> Record:
+def ended(ending: TurnResult, last_text: str) -> Record:
     """A turn that came to its end; only a success has its text in the result."""
     subtype, is_error, why, stop = ENDINGS.get(ending.reason, FAILED)
     told: Record = {"subtype": subtype, "is_error": is_error, "terminal_reason": why}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from avatar_actors.programs.embedded.dialects.claude import shapes
-from avatar_actors.programs.embedded.dialects.claude.tasks import Tasks
+from avatar_actors.programs.embedded.dialects.claude.tasks import BackgroundTasks
 from avatar_actors.programs.embedded.dialects.claude.turn import ClaudeTurn
 from avatar_actors.programs.embedded.json_lines import (
     Record,
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from avatar_actors.programs.embedded.dialects.claude.state import ClaudeState
     from avatar_actors.programs.embedded.performer import Performer
-    from avatar_actors.programs.embedded.turn import Turn
+    from avatar_actors.programs.embedded.turn import AgentTurn
 
 
 class FatalLine(Exception):
@@ -33,7 +33,7 @@ class ClaudeHost:
     def __init__(self, state: ClaudeState, performer: Performer) -> None:
         self.state = state
         self.line = TurnLine(performer.play, self._on_idle)
-        self.tasks = Tasks(state, self._follow_up, self.line.settle)
+        self.tasks = BackgroundTasks(state, self._follow_up, self.line.settle)
 
     def hear_user(self, message: Record) -> None:
         """A user's message: a turn, unless the running one takes it in."""
@@ -114,7 +114,7 @@ def parse(line: bytes) -> Record | None:
     return message if is_record(message) else None
 
 
-def _is_of_user(turn: Turn) -> bool:
+def _is_of_user(turn: AgentTurn) -> bool:
     return isinstance(turn, ClaudeTurn) and turn.origin is None
 
 

@@ -9,7 +9,7 @@ from avatar_actors.programs.embedded.tool_call import new_id, new_uuid
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from avatar_actors.programs.embedded.dialects.claude.state import ClaudeState
-    from avatar_actors.programs.embedded.tool_call import ToolCall
+    from avatar_actors.programs.embedded.tool_call import ToolUse
 
 FIELDS = {"text": "text", "thinking": "thinking"}
 
@@ -55,7 +55,7 @@ class ClaudeMessage:
         else:
             self.last_text += text
 
-    def add_tool(self, call: ToolCall) -> None:
+    def add_tool(self, call: ToolUse) -> None:
         """Adds the block of a tool's use, whole."""
         self._close_block()
         self._open()

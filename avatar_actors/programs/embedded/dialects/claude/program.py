@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from avatar_actors.programs.embedded.dialects.claude import shapes
-from avatar_actors.programs.embedded.dialects.claude.control import Control
+from avatar_actors.programs.embedded.dialects.claude.control import ControlResponder
 from avatar_actors.programs.embedded.dialects.claude.host import ClaudeHost, FatalLine, parse
 from avatar_actors.programs.embedded.dialects.claude.state import ClaudeState
 from avatar_actors.programs.embedded.json_lines import text_in
@@ -33,7 +33,7 @@ def speak_claude(flags: Flags, start: Start, body: Body) -> None:
     session = open_session(flags, start, body)
     state = ClaudeState(flags, session, body.output)
     host = ClaudeHost(state, Performer(body))
-    control = Control(host, start, body.life)
+    control = ControlResponder(host, start, body.life)
     try:
         for line in read_lines(body.life.wake):
             body.ears.wait()
@@ -46,7 +46,7 @@ def speak_claude(flags: Flags, start: Start, body: Body) -> None:
     body.life.end_of_input(1 if state.last_is_error else 0)
 
 
-def hear(line: bytes, host: ClaudeHost, control: Control) -> None:
+def hear(line: bytes, host: ClaudeHost, control: ControlResponder) -> None:
     """One line from the host; unknown kinds are ignored."""
     message = parse(line) if line.strip() else None
     match message and text_in(message, "type"):

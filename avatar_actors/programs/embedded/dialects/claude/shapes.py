@@ -6,7 +6,7 @@ import os
 
 from avatar_actors.programs.embedded.json_lines import Record
 from avatar_actors.programs.embedded.store import timestamp
-from avatar_actors.programs.embedded.tool_call import ToolCall, new_id, new_uuid
+from avatar_actors.programs.embedded.tool_call import ToolUse, new_id, new_uuid
 
 VERSION = "2.1.325"
 CAPABILITIES = ("interrupt_receipt_v1", "interrupt_cancel_queued_v1", "msg_lifecycle_v1")
@@ -140,7 +140,7 @@ def replayed(text: str, uuid: str) -> Record:
     }
 
 
-def can_use_tool(call: ToolCall) -> Record:
+def can_use_tool(call: ToolUse) -> Record:
     """The question whether a tool may run."""
     suggestion: Record = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
     return {
@@ -153,7 +153,7 @@ def can_use_tool(call: ToolCall) -> Record:
     }
 
 
-def tool_result(call: ToolCall, meta: Record) -> Record:
+def tool_result(call: ToolUse, meta: Record) -> Record:
     """How a tool ended."""
     result: Record = {
         "tool_use_id": call.id,

@@ -12,7 +12,7 @@ from avatar_actors.programs.embedded.tool_call import new_uuid
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from avatar_actors.programs.embedded.flags import Flags
-    from avatar_actors.programs.embedded.pipes import Output
+    from avatar_actors.programs.embedded.pipes import LineOutput
     from avatar_actors.programs.embedded.session import Session
 
 STATE_VARIABLE = "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS"
@@ -22,7 +22,7 @@ MODES = ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan
 class ClaudeState:
     """The session, the counters that every result carries, and who may do what."""
 
-    def __init__(self, flags: Flags, session: Session, output: Output) -> None:
+    def __init__(self, flags: Flags, session: Session, output: LineOutput) -> None:
         self.flags = flags
         self.session = session
         self.output = output

@@ -7,7 +7,7 @@ import time
 
 from avatar_actors.programs.embedded.children import Child
 from avatar_actors.programs.embedded.json_lines import Record, items_in, to_json
-from avatar_actors.programs.embedded.tool_call import ToolCall, new_id, scripted_call
+from avatar_actors.programs.embedded.tool_call import ToolUse, new_id, scripted_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from avatar_actors.programs.embedded.dialects.claude.state import ClaudeState
 
 
-class Task:
+class BackgroundTask:
     """Work that goes on after its turn."""
 
     def __init__(self, step: Record, cwd: str) -> None:
         self._cwd = cwd
         self._child: Child | None = None
-        self.call: ToolCall = scripted_call(step, self._start_child)
+        self.call: ToolUse = scripted_call(step, self._start_child)
         self.is_agent = self.call.name != "Bash"
         self.id = new_id("a" if self.is_agent else "b")[:17]
         self.run_id = new_id()[:18]
@@ -42,9 +42,9 @@ class Task:
         if self._child is not None:
             self._child.kill()
 
-    def receipt(self) -> ToolCall:
+    def receipt(self) -> ToolUse:
         """The call as its turn sees it: begun, and that is all."""
-        receipt = ToolCall(self.call.name, self.call.input, str)
+        receipt = ToolUse(self.call.name, self.call.input, str)
         receipt.id = self.call.id
         receipt.output = f"Command running in background with ID: {self.id}."
         if self.is_agent:
@@ -58,7 +58,7 @@ class Task:
         return {**row, "description": self.call.title}
 
 
-class Tasks:
+class BackgroundTasks:
     """The tasks that run; `follow_up` gets the prompt and the origin of the turn after one."""
 
     def __init__(
@@ -72,18 +72,18 @@ class Tasks:
         self._on_end = on_end
         self._owed = 0
         self._changed = threading.Condition()
-        self._running: dict[str, Task] = {}
+        self._running: dict[str, BackgroundTask] = {}
 
     @property
     def has_agents(self) -> bool:
         """Whether a background agent runs or its turn is owed; the session is not idle then."""
         return self._owed > 0 or any(task.is_agent for task in list(self._running.values()))
 
-    def create(self, step: Record, cwd: str) -> Task:
+    def create(self, step: Record, cwd: str) -> BackgroundTask:
         """The task of a step."""
-        return Task(step, cwd)
+        return BackgroundTask(step, cwd)
 
-    def start(self, task: Task) -> None:
+    def start(self, task: BackgroundTask) -> None:
         """Begins it and tells so."""
         with self._changed:
             self._running[task.id] = task
@@ -113,7 +113,7 @@ class Tasks:
             while self._running or self._owed:
                 self._changed.wait(1)
 
-    def _run(self, task: Task) -> None:
+    def _run(self, task: BackgroundTask) -> None:
         task.call.perform()
         told: Record = {"task_id": task.id, "run_id": task.run_id}
         status = "killed" if task.is_stopped else "completed"

@@ -14,16 +14,23 @@ from avatar_actors.programs.embedded.json_lines import (
     text_in,
     to_json,
 )
-from avatar_actors.programs.embedded.tool_call import ToolCall, new_uuid
-from avatar_actors.programs.embedded.turn import ALLOWED, CANCELLED, DENIED, Ending, Turn, TurnEnded
+from avatar_actors.programs.embedded.tool_call import ToolUse, new_uuid
+from avatar_actors.programs.embedded.turn import (
+    ALLOWED,
+    CANCELLED,
+    DENIED,
+    AgentTurn,
+    TurnEnded,
+    TurnResult,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from avatar_actors.programs.embedded.cancelling import Slot
+    from avatar_actors.programs.embedded.cancelling import ReplySlot
     from avatar_actors.programs.embedded.dialects.claude.host import ClaudeHost
 
 
-class Verdict:
+class ToolDecision:
     """Whether the tool may run, with which input, and what else the answer asks for."""
 
     def __init__(self, reply: object) -> None:
@@ -51,7 +58,7 @@ def _reason(reply: object, answer: Record) -> str:
     return "The canUseTool callback returned an invalid permission result."
 
 
-class ClaudeTurn(Turn):
+class ClaudeTurn(AgentTurn):
     """A user's message being answered, or the end of a background task being told."""
 
     def __init__(self, host: ClaudeHost, prompt: str, user_uuid: str = "") -> None:
@@ -63,10 +70,10 @@ class ClaudeTurn(Turn):
         self._message = ClaudeMessage(host.state)
         self._began = 0.0
         self._tools = 0
-        self._open_calls: list[ToolCall] = []
+        self._open_calls: list[ToolUse] = []
         self._denials: list[Record] = []
         self._asked = ""
-        self._question: Slot | None = None
+        self._question: ReplySlot | None = None
         self._data: Record = {}
 
     def begin(self) -> None:
@@ -107,27 +114,27 @@ class ClaudeTurn(Turn):
     def show_plan(self, entries: list[Record]) -> None:
         """The tool TodoWrite, which is how Claude plans."""
         todos = [{**entry, "activeForm": entry["content"]} for entry in entries]
-        self.run_tools([ToolCall("TodoWrite", {"todos": todos}, _todos_written)])
+        self.run_tools([ToolUse("TodoWrite", {"todos": todos}, _todos_written)])
 
-    def show_tool_start(self, call: ToolCall) -> None:
+    def show_tool_start(self, call: ToolUse) -> None:
         """A tool_use block."""
         if call.id.startswith("call_"):
             call.id = "toolu_" + call.id.removeprefix("call_")
         self._open_calls.append(call)
         self._message.add_tool(call)
 
-    def run_tools(self, calls: list[ToolCall]) -> None:
+    def run_tools(self, calls: list[ToolUse]) -> None:
         """All the uses in one message, then the results as they come."""
         super().run_tools(calls)
         self._message.close("tool_use")
 
-    def show_tool_end(self, call: ToolCall) -> None:
+    def show_tool_end(self, call: ToolUse) -> None:
         """A tool_result; what the user said meanwhile joins the turn here."""
         accepted: Record = {"decision": "accept", "source": "config", "reason_type": "rule"}
         self._end_tool(call, {"permission_decision": accepted})
         self._host.fold_waiting(self)
 
-    def _end_tool(self, call: ToolCall, meta: Record) -> None:
+    def _end_tool(self, call: ToolUse, meta: Record) -> None:
         self._message.close("tool_use")
         self._tools += 1
         self._open_calls = [other for other in self._open_calls if other is not call]
@@ -141,29 +148,29 @@ class ClaudeTurn(Turn):
         self._host.tasks.start(task)
         self._end_tool(task.receipt(), {})
 
-    def ask_permission(self, call: ToolCall) -> str:
+    def ask_permission(self, call: ToolUse) -> str:
         """can_use_tool, unless the mode or a rule decides; without a host to ask it is denied."""
         self.show_tool_start(call)
         if self._state.allows(call.name, call.kind):
             return ALLOWED
         self._message.close("tool_use")
         if self._state.asks_host and not self._state.input_ended:
-            return self._decide(call, Verdict(self._ask(call)))
+            return self._decide(call, ToolDecision(self._ask(call)))
         why = "This tool use requires approval"
         denied: Record = {"tool_name": call.name, "tool_use_id": call.id, "message": why}
         self._state.system("permission_denied", {**denied, "decision_reason_type": "mode"})
         return self._deny(call, why)
 
-    def _ask(self, call: ToolCall) -> object:
+    def _ask(self, call: ToolUse) -> object:
         self._state.enter("requires_action")
         reply = self.request("can_use_tool", shapes.can_use_tool(call))
         self._state.enter("running")
         return reply
 
-    def _decide(self, call: ToolCall, verdict: Verdict) -> str:
+    def _decide(self, call: ToolUse, verdict: ToolDecision) -> str:
         self.check()
         if verdict.interrupts:
-            self.ending = Ending(CANCELLED)
+            self.ending = TurnResult(CANCELLED)
             raise TurnEnded
         if not verdict.is_allowed:
             return self._deny(call, verdict.reason)
@@ -172,7 +179,7 @@ class ClaudeTurn(Turn):
         self.session.mode = verdict.mode or self.session.mode
         return ALLOWED
 
-    def _deny(self, call: ToolCall, why: str) -> str:
+    def _deny(self, call: ToolUse, why: str) -> str:
         call.output, call.is_failed = why, True
         denial: Record = {"tool_name": call.name, "tool_use_id": call.id, "tool_input": call.input}
         self._denials.append(denial)
