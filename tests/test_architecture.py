@@ -25,72 +25,40 @@ PACKAGES = ("supervisors", "avatar_actors")
 TREES = (*PACKAGES, "tests", "bench", "examples")
 
 # What a layer may import besides the standard library: "x" is that module alone, "x.*" also all
-# below it. The longest layer that holds a module is the one that counts. A folder whose modules
-# must not know each other does not list itself. Tests may import everything.
+# below it. The longest layer that holds a module is the one that counts. Tests may import
+# everything. The rooms stand in a line, each may import those before it: model, wire, providers,
+# processes, session, avatar, observe, runtime, config, hosting. Three stand beside it: processes
+# knows only the warden's program; observe does not know runtime; config knows only model, wire and
+# providers. Programs know nothing. Chaos and the command are hosts: they use the door.
 PUBLIC = ("supervisors", "supervisors.testing", "avatar_actors")
-VALUES = (
-    "avatar_actors.model.values", "avatar_actors.model.events", "avatar_actors.model.values",
-    "avatar_actors.model.errors", "avatar_actors.model.redaction", "avatar_actors.model.values",
-    "avatar_actors.model.command_line", "avatar_actors.model.command_line", "msgspec.*",
-)  # fmt: skip
-WIRE = ("avatar_actors", *VALUES, "avatar_actors.wire.*")
-SETTINGS = (
-    "avatar_actors.model.settings",
-    "avatar_actors.model.tool_policy",
-    "avatar_actors.model.prices",
+MODEL = ("avatar_actors.model.*", "msgspec.*")
+WIRE = (*MODEL, "avatar_actors", "avatar_actors.wire.*")  # "avatar_actors": its version
+PROVIDERS = (*WIRE, "avatar_actors.providers.*")
+BELOW_ACTORS = (*PROVIDERS, "avatar_actors.processes", "supervisors", "trio.*")
+SESSION = (*BELOW_ACTORS, "avatar_actors.session.*")
+AVATAR = (*SESSION, "avatar_actors.avatar.*")
+OBSERVE = (*AVATAR, "avatar_actors.observe.*")
+RUNTIME = (*OBSERVE, "avatar_actors.runtime.*")
+HOSTING = (*RUNTIME, "avatar_actors.config.*", "avatar_actors.hosting.*")
+# Actors know each other by address and message only: these are the pure parts they are made of.
+SESSION_PARTS = (
+    *BELOW_ACTORS,
+    *(f"avatar_actors.session.{part}" for part in ("messages", "opening", "turn_outcome")),
 )
-# Pure parts that actors are made of, and what they say to each other.
-PARTS = (
-    "activity", "connection", "conversation", "feed", "health", "history", "ledger",
-    "limit_messages", "log_lines", "messages", "permission_rules", "redaction", "resume_messages",
-    "runtime_messages", "session_messages", "session_record", "stall", "subscription", "tariff",
-    "tool_policy", "tree_record", "tree_snapshot", "turn_runner", "unasked_tools",
-)  # fmt: skip
+AVATAR_PARTS = (
+    *BELOW_ACTORS,
+    "avatar_actors.session.messages",
+    *(
+        f"avatar_actors.avatar.{part}"
+        for part in ("activities", "event_stream", "limits", "messages", "session_state")
+    ),
+)
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),
-    "avatar_actors": ("avatar_actors.*", "supervisors", "trio.*", "msgspec.*"),
-    "avatar_actors.model.events": VALUES,
-    "avatar_actors.model.values": VALUES,
-    "avatar_actors.model.errors": (),
-    "avatar_actors.model.values": (),
-    "avatar_actors.model.command_line": ("avatar_actors.model.errors",),
-    "avatar_actors.model.command_line": ("avatar_actors.model.errors",),
-    "avatar_actors.model.values": VALUES,
-    "avatar_actors.model.prices": VALUES,
-    "avatar_actors.model.settings": (
-        *VALUES,
-        "avatar_actors.model.tool_policy",
-        "avatar_actors.model.prices",
-    ),
-    # The two places that know JSON Schema. The second is also a program, so it knows nothing else.
-    "avatar_actors.avatar.structured_output": (
-        *VALUES,
-        "avatar_actors.programs.schema_check",
-        "avatar_actors.wire.json_values",
-        "jsonschema.*",
-        "trio.*",
-    ),
-    "avatar_actors.programs.schema_check": ("jsonschema.*", "referencing.*"),
-    "avatar_actors.model.tool_input": VALUES,
-    "avatar_actors.model.tool_policy": (*VALUES, "avatar_actors.model.tool_input"),
+    "avatar_actors": (*HOSTING, "avatar_actors.cli.main"),
+    "avatar_actors.model": MODEL,
     "avatar_actors.wire": WIRE,
-    "avatar_actors.providers": (
-        *WIRE,
-        *SETTINGS,
-        "avatar_actors.sessions.*",
-        "avatar_actors.providers.*",
-    ),
-    "avatar_actors.actors": (
-        *VALUES,
-        *SETTINGS,
-        *(f"avatar_actors.{part}" for part in PARTS),
-        "avatar_actors.processes",
-        "avatar_actors.wire.commands",
-        "avatar_actors.wire.facts",
-        "avatar_actors.wire.wire",
-        "supervisors",
-        "trio.*",
-    ),
+    "avatar_actors.providers": PROVIDERS,
     "avatar_actors.processes": (
         "avatar_actors",
         "avatar_actors.processes.*",
@@ -98,34 +66,30 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "msgspec.*",
         "trio.*",
     ),
-    "avatar_actors.config": ("avatar_actors.*", "msgspec.*", "yaml.*"),
-    "avatar_actors.sessions": (*WIRE, *SETTINGS, "avatar_actors.sessions.*"),
-    # What is asyncio's and what others collect stays behind these doors.
+    "avatar_actors.session": SESSION,
+    "avatar_actors.session.agent_process": SESSION_PARTS,
+    "avatar_actors.session.bridge": SESSION_PARTS,
+    "avatar_actors.session.file_server": SESSION_PARTS,
+    "avatar_actors.session.stdio": SESSION_PARTS,
+    # What is asyncio's stays behind this door.
+    "avatar_actors.session.remote": (*SESSION, "acp.*", "httpx.*", "websockets.*"),
     "avatar_actors.session.remote.asyncio_loop": ("trio_asyncio.*",),
-    "avatar_actors.hosting": (
-        "avatar_actors.*",
-        "supervisors",
-        "trio.*",
-        "sniffio.*",
-        "msgspec.*",
-    ),
-    "avatar_actors.observe.metrics": (
-        "avatar_actors.*",
-        "supervisors",
-        "trio.*",
-        "msgspec.*",
-        "prometheus_client.*",
-        "opentelemetry.*",
-    ),
-    "avatar_actors.session.remote": (
-        "avatar_actors.*",
-        "supervisors",
-        "trio.*",
-        "msgspec.*",
-        "acp.*",
-        "httpx.*",
-        "websockets.*",
-    ),
+    "avatar_actors.avatar": AVATAR,
+    "avatar_actors.avatar.activity_tracker": AVATAR_PARTS,
+    "avatar_actors.avatar.budget_keeper": AVATAR_PARTS,
+    "avatar_actors.avatar.gatekeeper": AVATAR_PARTS,
+    "avatar_actors.avatar.rate_limiter": AVATAR_PARTS,
+    "avatar_actors.avatar.turn_queue": (*AVATAR_PARTS, "avatar_actors.avatar.turn_runner"),
+    # The one place that knows JSON Schema.
+    "avatar_actors.avatar.structured_output": (*WIRE, "jsonschema.*", "referencing.*"),
+    "avatar_actors.observe": OBSERVE,
+    "avatar_actors.observe.metrics": (*OBSERVE, "prometheus_client.*", "opentelemetry.*"),
+    "avatar_actors.runtime": RUNTIME,
+    "avatar_actors.runtime.event_router": AVATAR_PARTS,
+    "avatar_actors.runtime.runtime_budget": AVATAR_PARTS,
+    "avatar_actors.runtime.warden": AVATAR_PARTS,
+    "avatar_actors.config": (*PROVIDERS, "avatar_actors.config.*", "yaml.*"),
+    "avatar_actors.hosting": (*HOSTING, "sniffio.*"),
     # A host that is hard on its avatars: it wraps a provider and its wire, as any host may, and
     # looks at processes.
     "avatar_actors.chaos": (
