@@ -33,4 +33,4 @@ def examples_beside(folders: list[str], file: Path) -> list[str]:
 def test_examples_do_not_depend_on_the_modules_that_are_loaded(tmp_path: Path) -> None:
     alone = examples_beside([], tmp_path / "alone")
     assert len(alone) == 100
-    assert examples_beside(["tests/configuration", "tests/processes"], tmp_path / "beside") == alone
+    assert examples_beside(["tests/config", "tests/processes"], tmp_path / "beside") == alone

@@ -15,7 +15,7 @@ from avatar_actors.runtime.warden import warden
 from avatar_actors.session.agent_process import ProcessContext, agent_process
 from avatar_actors.session.messages import Admit, ProcessMessage, ResumePlan
 from supervisors import Address, ChildSpec, open_supervisor
-from tests.actors.stage import Ear
+from tests.avatar.stage import Ear
 from tests.processes.census import PATIENCE, eventually, own_children
 
 # It takes its time to leave, and says when it is done.

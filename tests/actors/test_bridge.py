@@ -23,7 +23,7 @@ from avatar_actors.session.opening import AgentEnd, BridgeAddresses, SessionOpen
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
 from supervisors import Address, ChildSpec, Inbox, MailboxSpec, Overflow, Restart, Supervisor
-from tests.actors.stage import Ear, Stage, open_stage
+from tests.avatar.stage import Ear, Stage, open_stage
 
 LIMIT = 60
 UNREAD = 4

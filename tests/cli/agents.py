@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from tests.avatar.test_agent_lookup import program
+from tests.providers.test_lookup import program
 
 
 def path_with(home: Path, **says: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.programs import avatar
-from tests.sessions.stores import CLAUDE
+from tests.providers.stores.stores import CLAUDE
 from tests.thorough import for_conformance
 
 

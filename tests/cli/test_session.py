@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.programs import avatar
 from tests.cli.terminal import avatar_in_terminal
-from tests.sessions.stores import CLAUDE, CODEX, EMBEDDED
+from tests.providers.stores.stores import CLAUDE, CODEX, EMBEDDED
 
 FIRST, SECOND = "11112222-aaaa", "11113333-bbbb"
 

@@ -16,10 +16,10 @@ from avatar_actors.config.schema import ROOT
 from avatar_actors.config.search import FOUND_MAY_SET
 from avatar_actors.model.errors import ConfigError
 from avatar_actors.model.settings import PermissionMode, WhileBusy
-from tests.configuration.probes import Probe, host, setting
-from tests.configuration.seen import seen_in
-from tests.configuration.test_other_keys import OTHERS, runtime
-from tests.configuration.test_seed_keys import ROWS
+from tests.config.probes import Probe, host, setting
+from tests.config.seen import seen_in
+from tests.config.test_other_keys import OTHERS, runtime
+from tests.config.test_seed_keys import ROWS
 
 # The setting, a line that sets it, where its effect is to be seen, and what is seen there.
 ALLOWED: Final[list[tuple[str, str, Probe, object]]] = [

@@ -13,8 +13,8 @@ import trio.testing
 from avatar_actors import MetricsSettings, open_runtime
 from avatar_actors.observe.metrics.prometheus import MOST_SCRAPERS
 from avatar_actors.observe.tree.server import MOST_WATCHERS
-from tests.actors.test_tree_endpoint import open_house
-from tests.metrics.http_get import get
+from tests.observe.metrics.http_get import get
+from tests.observe.tree.test_server import open_house
 from tests.processes.census import eventually, open_fds
 from tests.thorough import for_conformance
 

@@ -20,8 +20,8 @@ from tests.mutants.copies import apart, environment
 
 # Programs of their own, which no tracer of the tests sees, and the tests that start them.
 PROGRAMS: Final = {
-    "avatar_actors/programs/warden/": ("tests/warden/", "tests/processes/"),
-    "avatar_actors/programs/embedded/": ("tests/embedded/",),
+    "avatar_actors/programs/warden/": ("tests/programs/warden/", "tests/processes/"),
+    "avatar_actors/programs/embedded/": ("tests/programs/embedded/",),
 }
 PACKAGES: Final = ("avatar_actors", "supervisors")
 # Without a word about lines of the packages, or too slow to be asked once per fault.

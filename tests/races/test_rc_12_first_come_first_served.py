@@ -10,7 +10,7 @@ from avatar_actors.avatar.messages import Acquire, GiveBack, LimiterMessage, Tra
 from avatar_actors.avatar.rate_limiter import rate_limiter
 from avatar_actors.model.settings import RateLimit
 from supervisors import Address, ChildSpec, open_supervisor
-from tests.actors.stage import Ear
+from tests.avatar.stage import Ear
 
 A_SECOND_EACH = RateLimit(per_minute=60, burst=1)
 

@@ -1,0 +1,302 @@
+"""The activity tracker, alone, on virtual time."""
+
+from functools import partial
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from avatar_actors.avatar.activity_tracker import activity_tracker
+from avatar_actors.avatar.messages import (
+    BeginTurn,
+    EndTurn,
+    HubMessage,
+    TrackerMessage,
+    TryAgain,
+    WasSent,
+)
+from avatar_actors.model.events import (
+    AvatarEvent,
+    CostEvent,
+    EngineStateEvent,
+    PermissionEvent,
+    QueueEvent,
+    RetryEvent,
+    StallEvent,
+    TextEvent,
+    ThinkingEvent,
+    ToolEvent,
+    TurnEndedEvent,
+    TurnStartedEvent,
+)
+from avatar_actors.model.settings import Timeouts
+from avatar_actors.model.values import (
+    Outcome,
+    ProviderCapabilities,
+    StallVerdict,
+    ToolStatus,
+    Usage,
+)
+from avatar_actors.processes import Vitals
+from avatar_actors.session.messages import (
+    Happened,
+    ProcessMessage,
+    PromptSent,
+    Publish,
+    SessionUp,
+    TurnEnding,
+)
+from supervisors import Address
+from tests.avatar.stage import Ear, Stage, open_stage
+
+IDLE = Vitals(cpu_seconds=1.0, processes=1, states={"S": 1})
+
+
+class Track:
+    def __init__(self) -> None:
+        self.hub = Ear[HubMessage]()
+        self.process = Ear[ProcessMessage](GetVitals=IDLE)
+        self.at: Address[TrackerMessage]
+
+    async def play(self, stage: Stage, *, shows_thoughts: bool = True) -> None:
+        hub = await stage.play("hub", self.hub)
+        process = await stage.play("process", self.process)
+        timeouts = Timeouts(stall_warning=30, stall_alarm=60, health_check_interval=5)
+        actor = partial(activity_tracker, hub=hub, timeouts=timeouts, max_answer=10**6)
+        self.at = await stage.play("tracker", actor)
+        told = ProviderCapabilities(thinking_supported=shows_thoughts)
+        await self.at.tell(SessionUp(told, process))
+
+    async def begin(self, turn_id: int = 1) -> None:
+        await self.at.tell(BeginTurn(turn_id, "do it"))
+
+    async def happens(self, turn_id: int, *events: AvatarEvent) -> None:
+        await self.at.tell(Happened(turn_id, events))
+
+    async def end(self, outcome: Outcome = Outcome.COMPLETED, turn_id: int = 1) -> TurnEndedEvent:
+        return await self.at.ask(EndTurn(turn_id, TurnEnding(outcome=outcome), "s"))
+
+    def told(self, turn_id: int | None = None) -> list[AvatarEvent]:
+        batches = [each for each in self.hub.heard if isinstance(each, Publish)]
+        mine = [each for each in batches if turn_id in (None, each.turn_id)]
+        return [event for each in mine for event in each.events]
+
+    def stalls(self) -> list[StallEvent]:
+        return [event for event in self.told() if isinstance(event, StallEvent)]
+
+
+@pytest.fixture
+def track() -> Track:
+    return Track()
+
+
+async def test_the_end_holds_the_whole_text_and_is_the_last_event(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        for letter in "abc":
+            await track.happens(1, TextEvent(text=letter), ThinkingEvent(thought="not text"))
+        await track.happens(1, CostEvent(cost_usd=0.5, output_tokens=3))
+        ended = await track.end()
+        await track.happens(1, TextEvent(text="late"))
+        await stage.rest()
+        assert (ended.text, ended.session_id) == ("abc", "s")
+        assert ended.usage == Usage(cost_usd=0.5, output_tokens=3)
+        assert isinstance(track.told(1)[0], TurnStartedEvent)
+        assert isinstance(track.told(1)[-1], TurnEndedEvent)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "unknown"),
+    [
+        (Outcome.CRASHED, ToolStatus.UNKNOWN, ("t",)),
+        (Outcome.FAILED, ToolStatus.UNKNOWN, ("t",)),
+        (Outcome.COMPLETED, ToolStatus.UNKNOWN, ("t",)),
+        (Outcome.CANCELLED, ToolStatus.CANCELLED, ()),
+        (Outcome.TIMED_OUT, ToolStatus.CANCELLED, ()),
+    ],
+)
+async def test_a_tool_in_flight_ends_with_its_turn(
+    track: Track, outcome: Outcome, status: ToolStatus, unknown: tuple[str, ...]
+) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        await track.happens(1, ToolEvent(tool_id="t", status=ToolStatus.STARTED))
+        ended = await track.end(outcome)
+        await stage.rest()
+        tools = [event for event in track.told(1) if isinstance(event, ToolEvent)]
+        assert [tool.status for tool in tools] == [ToolStatus.STARTED, status]
+        assert ended.unknown_tools == unknown
+        assert not ended.can_retry
+
+
+async def test_a_crash_before_any_tool_may_be_tried_again(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        await track.happens(1, TextEvent(text="half"))
+        ended = await track.end(Outcome.CRASHED)
+        assert (ended.text, ended.can_retry) == ("half", True)
+        await track.begin(2)
+        assert not (await track.end(Outcome.FAILED, 2)).can_retry
+
+
+async def test_a_turn_that_never_began_has_an_end_too(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin(1)
+        ended = await track.end(Outcome.REJECTED, turn_id=2)
+        assert ended.outcome is Outcome.REJECTED
+        await track.happens(1, TextEvent(text="a"))
+        assert (await track.end(turn_id=1)).text == "a"
+
+
+async def test_nothing_of_one_turn_gets_into_the_next(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin(1)
+        await track.happens(1, TextEvent(text="a"), ToolEvent(tool_id="t"))
+        await track.end(turn_id=1)
+        await track.begin(2)
+        await track.happens(1, TextEvent(text="a"))
+        await track.happens(2, TextEvent(text="b"))
+        ended = await track.end(Outcome.CRASHED, turn_id=2)
+        assert (ended.text, ended.can_retry, ended.unknown_tools) == ("b", True, ())
+
+
+async def test_turns_may_follow_each_other_without_a_pause(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        for turn in range(1, 10):
+            await track.begin(turn)
+            await track.at.tell(EndTurn(turn, TurnEnding(outcome=Outcome.COMPLETED), "s"))
+        await track.begin(10)
+        assert (await track.end(turn_id=10)).outcome is Outcome.COMPLETED
+
+
+async def test_whether_a_prompt_was_sent_is_known_per_turn(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin(1)
+        assert not await track.at.ask(WasSent(1))
+        await track.at.tell(PromptSent(1))
+        assert await track.at.ask(WasSent(1))
+        assert not await track.at.ask(WasSent(2))
+
+
+async def test_a_refused_prompt_that_is_tried_again_has_not_been_sent_yet(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin(1)
+        await track.at.tell(PromptSent(1))
+        refused = TurnEnding(outcome=Outcome.FAILED, reason="overloaded", is_recoverable=True)
+        assert await track.at.ask(TryAgain(1, refused, RetryEvent(attempt=2)))
+        assert not await track.at.ask(WasSent(1))
+
+
+async def test_an_agent_that_shows_no_thoughts_gets_guessed_ones_marked_so(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage, shows_thoughts=False)
+        await track.begin()
+        await track.happens(1, TextEvent(text="a"))
+        await track.end()
+        await stage.rest()
+        thoughts = [event for event in track.told(1) if isinstance(event, ThinkingEvent)]
+        assert [(each.is_start, each.is_complete) for each in thoughts] == [(1, 0), (0, 1)]
+        assert all(each.synthetic for each in thoughts)
+        kinds = [type(event) for event in track.told(1)]
+        assert kinds.index(TextEvent) > max(
+            number for number, kind in enumerate(kinds) if kind is ThinkingEvent
+        )
+
+
+async def test_the_engine_state_goes_home_at_the_end(track: Track) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        await track.happens(1, TextEvent(text="a"))
+        await track.happens(1, ToolEvent(tool_id="t"))
+        await track.end(Outcome.CRASHED)
+        await stage.rest()
+        states = [event for event in track.told(1) if isinstance(event, EngineStateEvent)]
+        assert [each.new_state.value for each in states] == [
+            "thinking",
+            "responding",
+            "tool_executing",
+            "idle",
+        ]
+
+
+async def test_a_silent_agent_is_judged_twice_with_evidence(
+    track: Track, autojump_clock: MockClock
+) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        await trio.sleep(500)
+        assert [round(stall.seconds) for stall in track.stalls()] == [30, 60]
+        assert {stall.verdict for stall in track.stalls()} == {StallVerdict.WEDGED}
+        assert "no output for 30 s; 0.00 s of CPU in 1 processes" in track.stalls()[0].evidence
+
+
+async def test_an_agent_that_speaks_now_and_then_is_not_judged(
+    track: Track, autojump_clock: MockClock
+) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        for _ in range(20):
+            await trio.sleep(29)
+            await track.happens(1, TextEvent(text="."))
+        await stage.rest()
+        assert track.stalls() == []
+
+
+async def test_prompts_that_queue_up_are_no_words_of_the_agent(
+    track: Track, autojump_clock: MockClock
+) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        for waiting in range(4):
+            await trio.sleep(10)
+            await track.happens(0, QueueEvent(waiting=waiting))
+        await stage.rest()
+        assert [round(stall.seconds) for stall in track.stalls()] == [30]
+
+
+async def test_an_agent_that_speaks_while_it_is_looked_at_is_not_judged(
+    track: Track, autojump_clock: MockClock
+) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        await trio.sleep(32)
+        await track.happens(1, TextEvent(text="here I am"))
+        await trio.sleep(10)
+        assert track.stalls() == []
+
+
+async def test_silence_between_turns_is_no_stall(track: Track, autojump_clock: MockClock) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        await track.end()
+        await trio.sleep(500)
+        await track.begin(2)
+        await trio.sleep(29)
+        await track.end(turn_id=2)
+        await trio.sleep(500)
+        assert track.stalls() == []
+
+
+async def test_a_silence_that_waits_on_the_host_says_so(
+    track: Track, autojump_clock: MockClock
+) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        await track.happens(1, PermissionEvent(request_id="q"))
+        await trio.sleep(50)
+        assert [stall.verdict for stall in track.stalls()] == [StallVerdict.WAITING_ON_YOU]

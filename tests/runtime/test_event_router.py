@@ -1,0 +1,116 @@
+"""The herald: notices of the tree as events of the avatar they concern."""
+
+import gc
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+
+import trio
+
+from avatar_actors.avatar.messages import AvatarBorn, EventRouterMessage, HubMessage
+from avatar_actors.model.events import SupervisionEvent
+from avatar_actors.runtime.event_router import event_of, event_router
+from avatar_actors.session.messages import Publish
+from supervisors import (
+    Address,
+    ChildSpec,
+    Crashed,
+    GaveUp,
+    Inbox,
+    NoticeStream,
+    Ready,
+    Strategy,
+    Supervisor,
+    SupervisorSpec,
+)
+from supervisors.testing import crash
+from tests.avatar.stage import Ear, Stage, open_stage
+
+
+async def part(inbox: Inbox[object]) -> None:
+    async for _ in inbox:
+        pass
+
+
+class Court:
+    def __init__(self) -> None:
+        self.avatars: Supervisor
+        self.at: Address[EventRouterMessage]
+
+    async def play(
+        self,
+        stage: Stage,
+        notices: Callable[[], AbstractContextManager[NoticeStream]] | None = None,
+    ) -> None:
+        self.avatars = await stage.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
+        root = stage.root
+        telling = partial(event_router, notices=notices or root.notices, tree=root.tree)
+        self.at = await stage.play("herald", telling)
+
+    async def bear(self, name: str, hub: Ear[HubMessage]) -> Address[object]:
+        """An avatar of one part, with its hub."""
+        avatar = await self.avatars.start(SupervisorSpec(name, intensity=5))
+        hub_at = await avatar.start(ChildSpec("event hub", hub))
+        await self.at.tell(AvatarBorn(avatar.path, hub_at))
+        return await avatar.start(ChildSpec("part", part))
+
+
+def proclaimed(hub: Ear[HubMessage]) -> list[SupervisionEvent]:
+    told = [event for each in hub.heard if isinstance(each, Publish) for event in each.events]
+    return [event for event in told if isinstance(event, SupervisionEvent)]
+
+
+async def test_a_crash_is_told_to_its_own_avatar_alone() -> None:
+    court, aria, bert = Court(), Ear[HubMessage](), Ear[HubMessage]()
+    async with open_stage() as stage:
+        await court.play(stage)
+        mine = await court.bear("aria", aria)
+        await court.bear("bert", bert)
+        await stage.rest()
+        await crash(mine, ValueError("broken"))
+        await stage.rest()
+        assert [event.notice for event in proclaimed(aria)][:1] == ["crashed"]
+        assert proclaimed(aria)[0].detail == "ValueError: broken"
+        assert proclaimed(aria)[0].path == mine.path
+        assert proclaimed(bert) == []
+
+
+async def test_an_avatar_that_was_stopped_is_forgotten() -> None:
+    court = Court()
+    async with open_stage() as stage:
+        await court.play(stage)
+        for number in range(20):
+            await court.bear(f"a{number}", Ear[HubMessage]())
+            await court.avatars.terminate(f"a{number}")
+        await stage.rest()
+        gc.collect()
+        assert sum(isinstance(each, Ear) for each in gc.get_objects()) <= 2
+
+
+def test_the_end_of_a_session_is_no_giving_up_but_that_of_its_avatar_is() -> None:
+    assert event_of(GaveUp("runtime/avatars/aria/session", 0.0, "bridge")) is None
+    told = event_of(GaveUp("runtime/avatars/aria", 0.0, "session"))
+    assert told is not None
+    assert (told.notice, told.detail) == ("gave_up", "session")
+
+
+async def test_a_crash_is_told_at_once_though_a_swarm_of_notices_is_before_it() -> None:
+    court, aria, rounds = Court(), Ear[HubMessage](), 0
+    swarm = NoticeStream(1024)
+
+    async def keep_the_loop_busy() -> None:
+        nonlocal rounds
+        while not proclaimed(aria):
+            await trio.lowlevel.checkpoint()
+            rounds += 1
+
+    async with open_stage() as stage:
+        await court.play(stage, lambda: nullcontext(swarm))
+        mine = await court.bear("aria", aria)
+        await stage.rest()
+        for number in range(500):
+            swarm.push(Ready(f"runtime/avatars/other-{number}", 0.0, 1))
+        swarm.push(Crashed(mine.path, 0.0, 1, ValueError("broken")))
+        await keep_the_loop_busy()
+    assert proclaimed(aria)[0].detail == "ValueError: broken"
+    assert rounds < 20
