@@ -43,7 +43,10 @@ HOSTING = (*RUNTIME, "avatar_actors.config.*", "avatar_actors.hosting.*")
 # Actors know each other by address and message only: these are the pure parts they are made of.
 SESSION_PARTS = (
     *BELOW_ACTORS,
-    *(f"avatar_actors.session.{part}" for part in ("messages", "opening", "turn_outcome")),
+    *(
+        f"avatar_actors.session.{part}"
+        for part in ("messages", "opening", "turn_outcome", "unasked_tools")
+    ),
 )
 AVATAR_PARTS = (
     *BELOW_ACTORS,
@@ -80,8 +83,14 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.avatar.gatekeeper": AVATAR_PARTS,
     "avatar_actors.avatar.rate_limiter": AVATAR_PARTS,
     "avatar_actors.avatar.turn_queue": (*AVATAR_PARTS, "avatar_actors.avatar.turn_runner"),
-    # The one place that knows JSON Schema.
-    "avatar_actors.avatar.structured_output": (*WIRE, "jsonschema.*", "referencing.*"),
+    # The two places that know JSON Schema. The second is also a program, so it knows nothing else.
+    "avatar_actors.avatar.structured_output": (
+        *WIRE,
+        "avatar_actors.programs.schema_check",
+        "jsonschema.*",
+        "trio.*",
+    ),
+    "avatar_actors.programs.schema_check": ("jsonschema.*", "referencing.*"),
     "avatar_actors.observe": OBSERVE,
     "avatar_actors.observe.metrics": (*OBSERVE, "prometheus_client.*", "opentelemetry.*"),
     "avatar_actors.runtime": RUNTIME,

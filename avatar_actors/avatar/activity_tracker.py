@@ -10,7 +10,7 @@ from contextlib import suppress
 import msgspec
 import trio
 
-from avatar_actors.avatar.activities import Activities, Stall, judge
+from avatar_actors.avatar.activities import Activities, AnswerText, Stall, judge
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import (
     BeginTurn,
@@ -28,7 +28,6 @@ from avatar_actors.avatar.messages import (
     Unsubscribe,
     WasSent,
 )
-from avatar_actors.avatar.turn_queue import AnswerText
 from avatar_actors.model.events import (
     AvatarEvent,
     CostEvent,

@@ -128,7 +128,12 @@ COST: Final = (
 MONEY: Final = "Dollars in the avatar's life."
 COST_CONTROL: Final = Section((
     Key("max_budget_usd", DOLLARS, "budget.cost_usd", MONEY),
-    Key("max_turns", RemovedKey("only claude limits its own steps; max_prompts limits prompts"), "", ""),
+    Key(
+        "max_turns",
+        RemovedKey("only claude limits its own steps; max_prompts limits prompts"),
+        "",
+        "",
+    ),
     *COST,
 ))  # fmt: skip
 

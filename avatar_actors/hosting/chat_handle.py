@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import Any, TypeAlias
 
-from avatar_actors.hosting.executors import WORKERS, Dispatcher, report
+from avatar_actors.hosting.executors import WORKERS, Dispatcher
+from avatar_actors.hosting.host_errors import report
 from avatar_actors.hosting.portal import PortalCall, PortalCallCancelled
 from avatar_actors.model.events import BridgeResponse
 from avatar_actors.model.values import Outcome

@@ -17,9 +17,10 @@ import trio
 
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.hosting.forking import after_fork
+from avatar_actors.hosting.host_errors import is_end_of_task, log, report
 from avatar_actors.hosting.portal import ThreadEvent
 from avatar_actors.model.events import AvatarEvent
-from supervisors import Address, ChildSpec, Inbox, SafeLogger, open_supervisor
+from supervisors import Address, ChildSpec, Inbox, open_supervisor
 
 if TYPE_CHECKING:
     import asyncio
@@ -84,37 +85,6 @@ async def hear_all(bells: Sequence[ThreadEvent], timeout: float) -> bool:  # noq
     WORKERS.submit(wait)
     await heard.hear()
     return all(bell.is_rung for bell in bells)
-
-
-log = SafeLogger("avatar_actors.handlers")
-
-
-def report(error: BaseException, what: str) -> None:
-    """Log it, whatever it is: no thread or loop of ours ends with it.
-
-    Only in the main thread KeyboardInterrupt and SystemExit are raised again: Ctrl-C and
-    `stop_on_signals` raise them there, in whatever is running.
-    """
-    if isinstance(error, (KeyboardInterrupt, SystemExit)) and _is_main_thread():
-        raise error
-    log.error("%s", what, exc_info=error)
-
-
-def is_end_of_task(error: BaseException) -> bool:
-    """Whether the asyncio task itself was cancelled or closed, not what its handler awaited."""
-    import asyncio  # noqa: PLC0415 - who is here has it already
-
-    if isinstance(error, GeneratorExit):
-        # One that `close` throws in ends the handler first, and is then raised in the caller.
-        return error.__traceback__ is None or error.__traceback__.tb_next is None
-    if not isinstance(error, asyncio.CancelledError):
-        return False
-    task = asyncio.current_task()
-    return task is None or task.cancelling() > 0
-
-
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
 
 
 Dispatcher: TypeAlias = Callable[[Callable[[], None]], object]
@@ -380,7 +350,7 @@ class HandlerLoop:
     def _run(self) -> None:
         try:
             trio.run(self._main)
-        except BaseException:  # the border to the host's code
+        except BaseException:  # noqa: BLE001 - the border to the host's code
             log.exception("the handlers' loop has ended")
         finally:
             self._loop = None

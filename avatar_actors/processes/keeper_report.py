@@ -4,7 +4,7 @@ import os
 
 
 class KeeperReport:
-    """Collects the lines of `avatar_actors.programs.warden.keeper`; what it does not know, it ignores."""
+    """Collects the lines that the program `warden.keeper` writes, and ignores unknown ones."""
 
     def __init__(self) -> None:
         self.agent: int | None = None

@@ -90,8 +90,8 @@ def _directories(fd: int) -> list[str]:
 def scratch_parents(place: Path | None = None) -> list[Path]:
     """Where this user's private directories stand, if there are any.
 
-    One place, unless another user has taken its name: then one with a random end. PrivateRootRefused
-    when the usual place is ours, but open to others or no directory.
+    One place, unless another user has taken its name: then one with a random end.
+    PrivateRootRefused when the usual place is ours, but open to others or no directory.
     """
     usual = _usual_parent(place)
     status = _own_status(usual)

@@ -135,7 +135,7 @@ _HARMLESS = (
 
 def passed_to(provider: Provider) -> dict[str, str]:
     """What of our environment an agent of this provider gets."""
-    is_passed = any_of((*_HARMLESS, *provider.passes)).match
+    is_passed = _any_of((*_HARMLESS, *provider.passes)).match
     return {name: value for name, value in os.environ.items() if is_passed(name)}
 
 
@@ -150,7 +150,7 @@ def remote_of(provider: Provider, settings: AvatarSettings) -> Remote | None:
 
 
 @cache
-def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """One pattern that fits what any of the shell patterns fits."""
     return re.compile("|".join(map(fnmatch.translate, patterns)))
 

@@ -74,5 +74,8 @@ def test_built_in_modules_are_imported_when_asked_for() -> None:
         "sorted(m for m in __import__('sys').modules if 'providers.' in m or '.wire.acp' in m)"
     )
     assert ask(Path.cwd(), modules) == str(
-        ["avatar_actors.providers.provider", "avatar_actors.providers.registry"]
+        [
+            f"avatar_actors.providers.{name}"
+            for name in ("provider", "registry", "stores", "stores.store")
+        ]
     )

@@ -242,7 +242,8 @@ async def test_private_files_and_command_lines_show_none_to_others(
 ) -> None:
     program = tmp_path / "claude"
     program.write_text(
-        f'#!/bin/sh\nexec {sys.executable} -m avatar_actors.programs.embedded --dialect claude "$@"\n'
+        f"#!/bin/sh\nexec {sys.executable} -m avatar_actors.programs.embedded"
+        ' --dialect claude "$@"\n'
     )
     program.chmod(0o700)
     options = secret_options(home)

@@ -34,8 +34,9 @@ def test_initialize_is_answered_within_60_ms(place: Place) -> None:
 def test_no_heavy_module_is_imported_before_initialize() -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "import avatar_actors.programs.embedded.program, avatar_actors.programs.embedded.dialects.acp.agent\n"
-        "import avatar_actors.programs.embedded.dialects.acp.variants, avatar_actors.programs.embedded.dialects.acp.agent\n"
+        "import avatar_actors.programs.embedded.program\n"
+        "import avatar_actors.programs.embedded.dialects.acp.agent\n"
+        "import avatar_actors.programs.embedded.dialects.acp.variants\n"
         "print(*sys.modules)"
     )
     done = subprocess.run(

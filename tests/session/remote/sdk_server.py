@@ -1,4 +1,4 @@
-"""The SDK's own server with the SDK's agent, as a program: `python -m tests.session.remote.sdk_server`.
+"""The SDK's own server with the SDK's agent: `python -m tests.session.remote.sdk_server`.
 
 It prints its port. Agents are at /acp and, with quirks, at /plain, /forgetful and /mute; the one at
 /noisy is the first with a server that says nonsense in between. All of them want the token, if one
