@@ -278,3 +278,16 @@ def test_flood_leaves_the_host_loop_time_for_others() -> None:
 
     asyncio.run(main())
     assert len(seen) > 2
+
+
+def test_handlers_that_are_called_one_after_the_other_share_a_thread() -> None:
+    emitter, ear = EventEmitter(), Ear()
+    emitter.on(TextEvent, ear)
+    for number in range(20):
+        emitter.emit(TextEvent(text=str(number)))
+        assert emitter.flush_sync(PATIENCE)
+    assert len(ear.threads) < 10
+
+
+async def test_where_nothing_waits_a_flush_is_done_at_once() -> None:
+    assert await EventEmitter().flush(PATIENCE) is True

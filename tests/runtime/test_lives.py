@@ -25,6 +25,7 @@ from avatar_actors import (
     Outcome,
     PermissionEvent,
     Restarts,
+    Runtime,
     SettingsError,
     StallEvent,
     StallVerdict,
@@ -37,7 +38,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from supervisors.testing import freeze
+from supervisors.testing import crash, freeze
 from tests.processes.census import eventually, offspring, open_fds
 from tests.runtime.home import Home, all_of, script, until
 
@@ -425,3 +426,40 @@ async def test_an_avatar_that_ends_for_a_vital_actor_says_what_was_wrong(home: H
         assert "ValueError: sabotage" in turn.reason
         with pytest.raises(AvatarDown, match="ValueError: sabotage"):
             await avatar.wait()
+
+
+async def test_a_prompt_is_sent_once_though_the_bridge_crashes_in_its_turn(home: Home) -> None:
+    async with home.runtime() as runtime:
+        aria = await runtime.start("embedded", "aria", **home.options())
+        [bridge] = [node.address for node in runtime.tree().walk() if node.name == "bridge"]
+        async with aria.events(TextEvent) as texts, aria.turn(script(GO, WAIT)) as turn:
+            await until(texts, TextEvent)
+            await crash(bridge)
+            assert (await turn.wait()).outcome is Outcome.CRASHED
+            assert (await aria.chat(script({"say": "next"}))).success
+        assert [each.text async for each in texts if isinstance(each, TextEvent)] == ["next"]
+
+
+async def test_a_cancelled_start_has_ended_its_avatar_when_it_returns(home: Home) -> None:
+    async with home.runtime() as runtime:
+        [avatars] = [node for node in runtime.tree().children if node.name == "avatars"]
+        before = offspring()
+
+        async def start(task_status: trio.TaskStatus[trio.CancelScope]) -> None:
+            with trio.CancelScope() as scope:
+                task_status.started(scope)
+                await runtime.start("embedded", "aria", **home.options({"mute": True}))
+            assert scope.cancelled_caught
+            assert avatar_names(runtime) == []
+
+        assert avatars.children == ()
+        async with trio.open_nursery() as nursery:
+            scope: trio.CancelScope = await nursery.start(start)
+            await eventually(lambda: offspring() - before)
+            assert avatar_names(runtime) == ["aria"]
+            scope.cancel()
+
+
+def avatar_names(runtime: Runtime) -> list[str]:
+    [avatars] = [node for node in runtime.tree().children if node.name == "avatars"]
+    return [avatar.name for avatar in avatars.children]
