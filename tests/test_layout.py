@@ -43,8 +43,6 @@ SMALL_MODULES = {
     "avatar_actors/cli/main.py": "entry point: the command `avatar`",
     "avatar_actors/cli/repl/command.py": "declares what a command of the terminal is",
     "avatar_actors/cli/version.py": "entry point: `avatar version`",
-    "avatar_actors/hosting/forking.py": "the one door to os.register_at_fork",
-    "avatar_actors/hosting/host_errors.py": "to be merged when hosting is smaller",
     "avatar_actors/model/errors.py": "declares the tree of errors",
     "avatar_actors/observe/metrics/open.py": "the one door to two optional metrics libraries",
     "avatar_actors/programs/embedded/errors.py": "declares the errors of the embedded agent",

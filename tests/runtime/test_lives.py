@@ -38,7 +38,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from supervisors.testing import crash, freeze
+from supervisors.testing import freeze
 from tests.processes.census import eventually, offspring, open_fds
 from tests.runtime.home import Home, all_of, script, until
 
@@ -426,18 +426,6 @@ async def test_an_avatar_that_ends_for_a_vital_actor_says_what_was_wrong(home: H
         assert "ValueError: sabotage" in turn.reason
         with pytest.raises(AvatarDown, match="ValueError: sabotage"):
             await avatar.wait()
-
-
-async def test_a_prompt_is_sent_once_though_the_bridge_crashes_in_its_turn(home: Home) -> None:
-    async with home.runtime() as runtime:
-        aria = await runtime.start("embedded", "aria", **home.options())
-        [bridge] = [node.address for node in runtime.tree().walk() if node.name == "bridge"]
-        async with aria.events(TextEvent) as texts, aria.turn(script(GO, WAIT)) as turn:
-            await until(texts, TextEvent)
-            await crash(bridge)
-            assert (await turn.wait()).outcome is Outcome.CRASHED
-            assert (await aria.chat(script({"say": "next"}))).success
-        assert [each.text async for each in texts if isinstance(each, TextEvent)] == ["next"]
 
 
 async def test_a_cancelled_start_has_ended_its_avatar_when_it_returns(home: Home) -> None:
