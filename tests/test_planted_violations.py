@@ -162,6 +162,7 @@ def test_small_module_is_found_unless_it_may_be_small() -> None:
         ("avatar_actors/session/x.py", "async def x(inbox):\n    print()\n"),
         ("avatar_actors/session/x.py", "class X(Struct):\n    y: int = 0\n"),
         ("avatar_actors/session/x.py", "class X(Protocol):\n    def f(self) -> None: ...\n"),
+        ("avatar_actors/cli/x.py", "@click.command()\ndef x():\n    print()\n"),
         ("avatar_actors/providers/x.py", "def plan():\n    return 1\n"),
         ("avatar_actors/x/__main__.py", "print()\n"),
         ("avatar_actors/session/x.py", "def f():\n" + "    x = 1\n" * 39),
