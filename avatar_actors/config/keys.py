@@ -170,7 +170,8 @@ def keys_in(kind: type[Struct], prefix: str = "", scopes: Collection[Scope] = ()
 def _keys(kind: type[Struct], prefix: str, scopes: Collection[Scope]) -> Iterator[Key]:
     for field in fields_of(kind):
         scope, to = field.note(Scope), field.note(To)
-        if field.description and (scope is None or scope in scopes):
+        is_key = bool(field.description) or field.note(RemovedKey) is not None
+        if is_key and (scope is None or scope in scopes):
             path = to.path if to else prefix + field.name
             yield Key(field, _kind(field, path), tuple(path.split()))
 

@@ -55,7 +55,7 @@ class _Part(Struct, frozen=True):
     effects: list[Effect]
 
 
-class _Custom(Struct, frozen=True):
+class _CustomAgent(Struct, frozen=True):
     """What an entry of `providers:` says about the agent itself."""
 
     command: str = ""
@@ -126,7 +126,7 @@ def _custom_provider(name: str, entry: _Part, known: list[str]) -> Provider | No
     if not _NAME.fullmatch(name):
         entry.at.refuse("a provider's name consists of letters, digits, dashes and underscores")
     fields = _tree(entry.effects)
-    custom = msgspec.convert(fields.get("custom", {}), _Custom)
+    custom = msgspec.convert(fields.get("custom", {}), _CustomAgent)
     if bool(custom.command) and bool(fields.get("url")):
         entry.at.refuse("an agent has a command or a url, one of them")
     if custom.command or fields.get("url"):

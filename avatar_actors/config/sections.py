@@ -45,59 +45,47 @@ from avatar_actors.providers import codex, embedded
 _LOGIN: Final = "The login to try if the agent wants one."
 _Dollars = Annotated[float, Meta(ge=0.0001)]
 _SESSION_ID: Final = Checked(SESSION_ID, lambda text: not text or is_session_id(text))
-_Switch = Annotated[bool, Meta(description="False: off, without removing the section.")]
+_Switch = Annotated[bool, "False: off, without removing the section."]
 
 
 class _RateLimitKeys(Struct):
     enabled: _Switch
     requests_per_minute: Annotated[
-        float, Meta(ge=0.001, description="Prompts per minute: 60."), To("rate_limit.per_minute")
+        float, Meta(ge=0.001), "Prompts per minute: 60.", To("rate_limit.per_minute")
     ]
 
 
 class _SessionKeys(Struct):
-    continue_last: Annotated[
-        bool, Meta(description="Continue the directory's last session."), To("continue_last")
-    ]
-    resume_id: Annotated[str, _SESSION_ID, Meta(description="Continue this session."), To("resume")]
+    continue_last: Annotated[bool, "Continue the directory's last session.", To("continue_last")]
+    resume_id: Annotated[str, _SESSION_ID, "Continue this session.", To("resume")]
 
 
 class _OutputKeys(Struct):
-    enabled: Annotated[bool, Meta(description="Whether answers must match the schema.")]
-    schema: Annotated[JsonObject, Meta(description="The JSON Schema.")]
+    enabled: Annotated[bool, "Whether answers must match the schema."]
+    schema: Annotated[JsonObject, "The JSON Schema."]
 
 
 class _CostKeys(Struct):
     max_tokens: Annotated[
-        Count, Meta(description="Tokens in the avatar's life, cached ones included."),
-        To("budget.tokens"),
-    ]  # fmt: skip
-    max_prompts: Annotated[
-        Count, Meta(description="Prompts in the avatar's life."), To("budget.turns")
+        Count, "Tokens in the avatar's life, cached ones included.", To("budget.tokens")
     ]
-    warn_at: Annotated[Share, Meta(description="The share that causes a warning: 0.8.")]
+    max_prompts: Annotated[Count, "Prompts in the avatar's life.", To("budget.turns")]
+    warn_at: Annotated[Share, "The share that causes a warning: 0.8."]
 
 
 class _CostControl(Struct):
-    max_budget_usd: Annotated[
-        _Dollars, Meta(description="Dollars in the avatar's life."), To("budget.cost_usd")
-    ]
+    max_budget_usd: Annotated[_Dollars, "Dollars in the avatar's life.", To("budget.cost_usd")]
     max_turns: Annotated[
-        object, Meta(description="Refused."),
-        RemovedKey("only claude limits its own steps; max_prompts limits prompts"),
-    ]  # fmt: skip
+        object, RemovedKey("only claude limits its own steps; max_prompts limits prompts")
+    ]
 
 
 class _ClaudeCostControl(Struct):
     max_budget_usd: Annotated[
-        _Dollars,
-        Meta(description="Dollars in the avatar's life."),
-        To("budget.cost_usd options.max_budget_usd"),
+        _Dollars, "Dollars in the avatar's life.", To("budget.cost_usd options.max_budget_usd")
     ]
     max_turns: Annotated[
-        PositiveCount,
-        Meta(description="Claude's steps within one prompt."),
-        To("options.max_turns"),
+        PositiveCount, "Claude's steps within one prompt.", To("options.max_turns")
     ]
 
 
@@ -111,56 +99,47 @@ class _EveryAvatar(Struct):
     """The settings that a file spells in another way than Python does."""
 
     auto_restart: Annotated[
-        bool, Meta(description="Whether a crashed agent is restarted."),
-        To("restarts.auto_restart"),
-    ]  # fmt: skip
-    max_restarts: Annotated[
-        Count, Meta(description="How often, within `restarts.period`."),
-        To("restarts.max_restarts"),
-    ]  # fmt: skip
-    restarts: Annotated[Restarts, Meta(description="The pauses between restarts.")]
-    health_check_interval: Annotated[
-        Seconds, Meta(description="How often the agent's health is checked."),
-        To("timeouts.health_check_interval"),
-    ]  # fmt: skip
-    timeout: Annotated[
-        Seconds, Meta(description="The longest turn; without it: no limit."), To("timeouts.turn")
+        bool, "Whether a crashed agent is restarted.", To("restarts.auto_restart")
     ]
+    max_restarts: Annotated[
+        Count, "How often, within `restarts.period`.", To("restarts.max_restarts")
+    ]
+    restarts: Annotated[Restarts, "The pauses between restarts."]
+    health_check_interval: Annotated[
+        Seconds, "How often the agent's health is checked.", To("timeouts.health_check_interval")
+    ]
+    timeout: Annotated[Seconds, "The longest turn; without it: no limit.", To("timeouts.turn")]
     allowed_tools: Annotated[
-        tuple[str, ...], To("tools.allow"),
-        Meta(description="Patterns of tools that run unasked; others are denied."),
-    ]  # fmt: skip
+        tuple[str, ...], To("tools.allow"), "Patterns of tools that run unasked; others are denied."
+    ]
     denied_tools: Annotated[
-        tuple[str, ...], To("tools.deny"),
-        Meta(description="Patterns of tools that are always denied."),
-    ]  # fmt: skip
+        tuple[str, ...], To("tools.deny"), "Patterns of tools that are always denied."
+    ]
 
 
 class _EveryProvider(Struct):
     rate_limit: Annotated[
-        object, _RATE_LIMIT, Present("rate_limit.enabled"),
-        Meta(description="As the section of this name, for this provider."),
-    ]  # fmt: skip
-    session: Annotated[_SessionKeys, Meta(description="The session to begin with; else a new one.")]
-    structured_output: Annotated[
-        _OutputKeys, Meta(description="Answers as JSON."), To("output_schema")
+        object,
+        _RATE_LIMIT,
+        Present("rate_limit.enabled"),
+        "As the section of this name, for this provider.",
     ]
+    session: Annotated[_SessionKeys, "The session to begin with; else a new one."]
+    structured_output: Annotated[_OutputKeys, "Answers as JSON.", To("output_schema")]
 
 
 class _Cost(Struct):
     cost_control: Annotated[
-        object,
-        Section({**keys_in(_CostControl), **_COST}),
-        Meta(description="The avatar's budget."),
+        object, Section({**keys_in(_CostControl), **_COST}), "The avatar's budget."
     ]
 
 
 class _Files(Struct):
-    files: Annotated[str, OneOf(("agent", "host")), Meta(description="Who accesses text files.")]
+    files: Annotated[str, OneOf(("agent", "host")), "Who accesses text files."]
 
 
 class _Login(Struct):
-    auth_method: Annotated[str, Meta(description=_LOGIN)]
+    auth_method: Annotated[str, _LOGIN]
 
 
 _SAFE: Final = Meaning(permissions=PermissionMode.SAFE)
@@ -193,125 +172,91 @@ def _argument(word: str) -> Means:
 
 class _Claude(Struct):
     permission_mode: Annotated[
-        str,
-        Means(_CLAUDE_MODES),
-        Meta(description="`permissions` or `mode` in Claude's words."),
+        str, Means(_CLAUDE_MODES), "`permissions` or `mode` in Claude's words."
     ]
     strict_mcp_config: Annotated[
         bool,
         Means({True: {}, False: "the MCP servers of your own Claude Code always stay out"}),
-        Meta(description="Always true."),
+        "Always true.",
     ]
     # With --debug, 2.1.325 writes to a file in the user's home instead.
-    debug: Annotated[bool, _argument("--debug-to-stderr"), Meta(description=_DEBUG)]
-    fallback_model: Annotated[str, Meta(description="Used when the model is overloaded.")]
+    debug: Annotated[bool, _argument("--debug-to-stderr"), _DEBUG]
+    fallback_model: Annotated[str, "Used when the model is overloaded."]
     cost_control: Annotated[
-        object,
-        Section({**keys_in(_ClaudeCostControl), **_COST}),
-        Meta(description="The avatar's budget."),
+        object, Section({**keys_in(_ClaudeCostControl), **_COST}), "The avatar's budget."
     ]
-    effort: Annotated[str, Meta(description="How hard it thinks: low, medium, high, …")]
-    max_thinking_tokens: Annotated[Count, Meta(description="Tokens for thinking.")]
-    max_retries: Annotated[Count, Meta(description="Claude's own retries of requests.")]
+    effort: Annotated[str, "How hard it thinks: low, medium, high, …"]
+    max_thinking_tokens: Annotated[Count, "Tokens for thinking."]
+    max_retries: Annotated[Count, "Claude's own retries of requests."]
     system_prompt_snapshot: Annotated[
-        str,
-        OneOf(("on", "off")),
-        Meta(description="Off: a resumed session gets the present system prompt."),
+        str, OneOf(("on", "off")), "Off: a resumed session gets the present system prompt."
     ]
     disable_background_tasks: Annotated[
-        bool, _variable("disable_background_tasks"),
-        Meta(description="True: no task runs in the background."),
-    ]  # fmt: skip
-    file_checkpoints: Annotated[
-        bool, _variable("file_checkpoints"), Meta(description="Needed for `rewind_files`.")
+        bool, _variable("disable_background_tasks"), "True: no task runs in the background."
     ]
-    sandbox: Annotated[
-        bool, _variable("sandbox"), Meta(description="Lets root use `mode: bypassPermissions`.")
-    ]
+    file_checkpoints: Annotated[bool, _variable("file_checkpoints"), "Needed for `rewind_files`."]
+    sandbox: Annotated[bool, _variable("sandbox"), "Lets root use `mode: bypassPermissions`."]
 
 
 class _Generation(Struct):
-    temperature: Annotated[float, Meta(ge=0, le=2, description="Gemini 3 expects 1.0.")]
-    top_p: Annotated[Share, Meta(description="Nucleus sampling.")]
-    top_k: Annotated[PositiveCount, Meta(description="Sampling from so many tokens.")]
+    temperature: Annotated[float, Meta(ge=0, le=2), "Gemini 3 expects 1.0."]
+    top_p: Annotated[Share, "Nucleus sampling."]
+    top_k: Annotated[PositiveCount, "Sampling from so many tokens."]
     thinking_level: Annotated[
-        str, OneOf(("minimal", "low", "medium", "high")), Meta(description="How hard it thinks.")
+        str, OneOf(("minimal", "low", "medium", "high")), "How hard it thinks."
     ]
-    thinking_budget: Annotated[
-        int, Meta(ge=-1, description="Tokens for thinking; -1: its own choice.")
-    ]
-    include_thoughts: Annotated[bool, Meta(description="Whether its thoughts are events.")]
-    max_output_tokens: Annotated[PositiveCount, Meta(description="Tokens of an answer.")]
+    thinking_budget: Annotated[int, Meta(ge=-1), "Tokens for thinking; -1: its own choice."]
+    include_thoughts: Annotated[bool, "Whether its thoughts are events."]
+    max_output_tokens: Annotated[PositiveCount, "Tokens of an answer."]
 
 
 class _Gemini(Struct):
     approval_mode: Annotated[
-        str,
-        Means(_GEMINI_MODES),
-        Meta(description="`permissions` or `mode` in Gemini's words."),
+        str, Means(_GEMINI_MODES), "`permissions` or `mode` in Gemini's words."
     ]
-    auth_method: Annotated[
-        str, OneOf(("oauth-personal", "gemini-api-key", "vertex-ai")), Meta(description=_LOGIN)
-    ]
+    auth_method: Annotated[str, OneOf(("oauth-personal", "gemini-api-key", "vertex-ai")), _LOGIN]
     acp_enabled: Annotated[
         bool,
         Means({True: {"options.headless": "false"}, False: {"options.headless": "true"}}),
-        Meta(description="False: headless, one process for each prompt."),
+        "False: headless, one process for each prompt.",
     ]
-    acp_flag: Annotated[str, Meta(description="For older versions: `--experimental-acp`.")]
+    acp_flag: Annotated[str, "For older versions: `--experimental-acp`."]
     preview_features: Annotated[
-        object, Meta(description="Refused."),
-        RemovedKey("gemini 0.61 has no such setting, and its preview models need none"),
-    ]  # fmt: skip
-    debug: Annotated[bool, _argument("--debug"), Meta(description=_DEBUG)]
-    trust_workspace: Annotated[bool, Meta(description="Whether the folder's own settings count.")]
-    generation_config: Annotated[
-        _Generation, Meta(description="How it answers; needs `model`."), To("options")
+        object, RemovedKey("gemini 0.61 has no such setting, and its preview models need none")
     ]
+    debug: Annotated[bool, _argument("--debug"), _DEBUG]
+    trust_workspace: Annotated[bool, "Whether the folder's own settings count."]
+    generation_config: Annotated[_Generation, "How it answers; needs `model`.", To("options")]
 
 
 class _Codex(Struct):
-    executable_args: Annotated[tuple[str, ...], Meta(description="The same as `args`."), To("args")]
-    adapter: Annotated[
-        str, OneOf(codex.ADAPTERS), Meta(description="Which one it is; else its name tells.")
-    ]
-    auth_method: Annotated[
-        str, OneOf(codex.AUTH_METHODS), To("options.auth"),
-        Meta(description=_LOGIN),
-    ]  # fmt: skip
+    executable_args: Annotated[tuple[str, ...], "The same as `args`.", To("args")]
+    adapter: Annotated[str, OneOf(codex.ADAPTERS), "Which one it is; else its name tells."]
+    auth_method: Annotated[str, OneOf(codex.AUTH_METHODS), To("options.auth"), _LOGIN]
     approval_mode: Annotated[
         str,
         Means(_CODEX_MODES),
-        Meta(description="`auto`: nobody is asked, but the tool policy holds; else Codex's own."),
+        "`auto`: nobody is asked, but the tool policy holds; else Codex's own.",
     ]
-    sandbox_mode: Annotated[
-        str, OneOf(codex.SANDBOX_MODES), Meta(description="What its commands may do.")
-    ]
-    project_docs: Annotated[bool, Meta(description="Whether the project's AGENTS.md counts.")]
+    sandbox_mode: Annotated[str, OneOf(codex.SANDBOX_MODES), "What its commands may do."]
+    project_docs: Annotated[bool, "Whether the project's AGENTS.md counts."]
 
 
 class _Embedded(Struct):
-    dialect: Annotated[str, OneOf(embedded.DIALECTS), Meta(description="Which protocol it speaks.")]
-    flavour: Annotated[str, OneOf(embedded.FLAVOURS), Meta(description="Which agent it imitates.")]
+    dialect: Annotated[str, OneOf(embedded.DIALECTS), "Which protocol it speaks."]
+    flavour: Annotated[str, OneOf(embedded.FLAVOURS), "Which agent it imitates."]
 
 
 class _Custom(Struct):
-    command: Annotated[
-        str, Written.PROGRAM, Meta(description="The program that speaks ACP."), To("custom.command")
-    ]
+    command: Annotated[str, Written.PROGRAM, "The program that speaks ACP.", To("custom.command")]
     args: Annotated[
-        tuple[str, ...], Written.INTERPOLATED, Meta(description="The program's arguments."),
-        To("custom.args"),
-    ]  # fmt: skip
-    install: Annotated[str, Meta(description="The command that installs it."), To("custom.install")]
+        tuple[str, ...], Written.INTERPOLATED, "The program's arguments.", To("custom.args")
+    ]
+    install: Annotated[str, "The command that installs it.", To("custom.install")]
     passes: Annotated[
-        tuple[str, ...], Meta(description="Patterns of your variables that it gets."),
-        To("custom.passes"),
-    ]  # fmt: skip
-    options: Annotated[
-        dict[str, str], Meta(description="Options of another package's provider."),
-        To("options.*"),
-    ]  # fmt: skip
+        tuple[str, ...], "Patterns of your variables that it gets.", To("custom.passes")
+    ]
+    options: Annotated[dict[str, str], "Options of another package's provider.", To("options.*")]
 
 
 EVERY_AVATAR: Final = {**keys_in(AvatarSettings), **keys_in(_EveryAvatar)}
@@ -331,65 +276,54 @@ _REMOTE: Final = {**keys_in(AvatarSettings, scopes=[Scope.REMOTE]), **_options(_
 
 class _Metrics(Struct):
     enabled: _Switch
-    type: Annotated[
-        str,
-        Means(_COLLECTORS),
-        Meta(description="Who collects them."),
-    ]
+    type: Annotated[str, Means(_COLLECTORS), "Who collects them."]
 
 
 class _Runtime(Struct):
-    max_avatars: Annotated[
-        PositiveCount, Meta(description="How many may run at once."), To("max_avatars")
-    ]
+    max_avatars: Annotated[PositiveCount, "How many may run at once.", To("max_avatars")]
     observable: Annotated[
-        bool, Meta(description="Whether your other programs, as `avatar tree`, may watch."),
-        To("observable"),
-    ]  # fmt: skip
+        bool, "Whether your other programs, as `avatar tree`, may watch.", To("observable")
+    ]
 
 
 class _Root(Struct):
-    provider: Annotated[str, Meta(description="The agent's name: `embedded`.")]
-    engine: Annotated[object, Section(EVERY_AVATAR), Meta(description="For every avatar.")]
-    claude: Annotated[
-        object, Section({**WITH_COMMAND, **_options(_Claude)}), Meta(description="Claude Code.")
-    ]
+    provider: Annotated[str, "The agent's name: `embedded`."]
+    engine: Annotated[object, Section(EVERY_AVATAR), "For every avatar."]
+    claude: Annotated[object, Section({**WITH_COMMAND, **_options(_Claude)}), "Claude Code."]
     gemini: Annotated[
-        object, Section({**WITH_COMMAND, **_options(_Cost, _Files, _Gemini)}),
-        Meta(description="Gemini CLI."),
-    ]  # fmt: skip
+        object, Section({**WITH_COMMAND, **_options(_Cost, _Files, _Gemini)}), "Gemini CLI."
+    ]
     codex: Annotated[
-        object, Section({**WITH_COMMAND, **_options(_Cost, _Codex)}),
-        Meta(description="Codex, by an ACP adapter."),
-    ]  # fmt: skip
+        object, Section({**WITH_COMMAND, **_options(_Cost, _Codex)}), "Codex, by an ACP adapter."
+    ]
     acp: Annotated[
-        object, Section({**WITH_COMMAND, **_options(_Cost), **_REMOTE}),
-        Meta(description="Any ACP agent, by its command or URL."),
-    ]  # fmt: skip
+        object,
+        Section({**WITH_COMMAND, **_options(_Cost), **_REMOTE}),
+        "Any ACP agent, by its command or URL.",
+    ]
     embedded: Annotated[
-        object, Section({**WITH_COMMAND, **_options(_Cost, _Files, _Embedded)}),
-        Meta(description="The package's own agent."),
-    ]  # fmt: skip
+        object,
+        Section({**WITH_COMMAND, **_options(_Cost, _Files, _Embedded)}),
+        "The package's own agent.",
+    ]
     providers: Annotated[
         object,
         Named(Section({**EVERY_PROVIDER, **_options(_Cost), **_REMOTE, **keys_in(_Custom)})),
-        Meta(description="ACP agents of your own, by name."),
+        "ACP agents of your own, by name.",
     ]
     rate_limit: Annotated[
-        object, _RATE_LIMIT, Present("rate_limit.enabled"),
-        Meta(description="How many prompts an avatar takes."),
-    ]  # fmt: skip
-    budget: Annotated[Budget, Meta(description="What all avatars together may spend.")]
-    runtime: Annotated[_Runtime, Meta(description="Limits of the whole program.")]
+        object, _RATE_LIMIT, Present("rate_limit.enabled"), "How many prompts an avatar takes."
+    ]
+    budget: Annotated[Budget, "What all avatars together may spend."]
+    runtime: Annotated[_Runtime, "Limits of the whole program."]
     logging: Annotated[
-        LogSettings, Present("log.enabled"), To("log"),
-        Meta(description="Where the package's own loggers write."),
-    ]  # fmt: skip
+        LogSettings, Present("log.enabled"), To("log"), "Where the package's own loggers write."
+    ]
     metrics: Annotated[
         object,
         Section({**keys_in(_Metrics, "metrics."), **keys_in(MetricsSettings, "metrics.")}),
         Present("metrics.enabled"),
-        Meta(description="How metrics are offered."),
+        "How metrics are offered.",
     ]
 
 

@@ -1,6 +1,7 @@
 """What settings say about their fields besides the type, and the checks that they share.
 
-A field with a description can be set in a configuration file. One without is for Python alone.
+A text among a field's annotations is its description. A field that has one can be set in a
+configuration file; one without is for Python alone.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class SettingField(Struct, frozen=True):
     @property
     def description(self) -> str:
         """What it means; empty if no file can set it."""
-        return next((each.description or "" for each in reversed(self._metas())), "")
+        return self.note(str) or ""
 
     @property
     def unit(self) -> str:

@@ -70,7 +70,7 @@ class RateLimit(Struct, frozen=True):
     """A token bucket for prompts."""
 
     per_minute: float
-    burst: Annotated[PositiveCount, Meta(description="Prompts that may come at once: 1.")] = 1
+    burst: Annotated[PositiveCount, "Prompts that may come at once: 1."] = 1
 
     def __post_init__(self) -> None:
         if not 0 < self.per_minute < math.inf or self.burst < 1:
@@ -80,10 +80,10 @@ class RateLimit(Struct, frozen=True):
 class Budget(Struct, frozen=True, kw_only=True):
     """What an avatar, or a runtime, may spend in its life. None: no limit."""
 
-    cost_usd: Annotated[Amount, Meta(description="Dollars.")] | None = None
-    tokens: Annotated[Count, Meta(description="Tokens: input, cached and output.")] | None = None
-    turns: Annotated[Count, Meta(description="Prompts.")] | None = None
-    warn_at: Annotated[Share, Meta(description="The share that causes a warning: 0.8.")] = 0.8
+    cost_usd: Annotated[Amount, "Dollars."] | None = None
+    tokens: Annotated[Count, "Tokens: input, cached and output."] | None = None
+    turns: Annotated[Count, "Prompts."] | None = None
+    warn_at: Annotated[Share, "The share that causes a warning: 0.8."] = 0.8
     reserve_usd: Amount | None = None
     """What a turn reserves while it runs. None: as much as the most expensive turn so far."""
 
@@ -96,10 +96,10 @@ class Restarts(Struct, frozen=True, kw_only=True):
 
     auto_restart: bool = True
     max_restarts: Count = 5
-    period: Annotated[Seconds, Meta(description="The time in which restarts are counted.")] = 60.0
-    first_delay: Annotated[Seconds, Meta(description="The pause before the second one.")] = 0.001
-    factor: Annotated[float, Meta(ge=1, description="By how much the pause grows.")] = 8.0
-    max_delay: Annotated[Pause, Meta(description="The longest pause.")] = 30.0
+    period: Annotated[Seconds, "The time in which restarts are counted."] = 60.0
+    first_delay: Annotated[Seconds, "The pause before the second one."] = 0.001
+    factor: Annotated[float, Meta(ge=1), "By how much the pause grows."] = 8.0
+    max_delay: Annotated[Pause, "The longest pause."] = 30.0
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -111,9 +111,9 @@ class Retry(Struct, frozen=True, kw_only=True):
     A prompt is only sent again if this says so, and each time an event tells it.
     """
 
-    max_attempts: Annotated[PositiveCount, Meta(description="Attempts, the first included.")] = 1
-    backoff_base: Annotated[Pause, Meta(description="The first pause; it doubles.")] = 1.0
-    max_delay: Annotated[Pause, Meta(description="The longest pause.")] = 60.0
+    max_attempts: Annotated[PositiveCount, "Attempts, the first included."] = 1
+    backoff_base: Annotated[Pause, "The first pause; it doubles."] = 1.0
+    max_delay: Annotated[Pause, "The longest pause."] = 60.0
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -124,18 +124,14 @@ class Retry(Struct, frozen=True, kw_only=True):
 class Timeouts(Struct, frozen=True, kw_only=True):
     """Limits of time, in seconds. `turn` and `permission` may be math.inf."""
 
-    start: Annotated[Seconds, Meta(description="Until the agent takes prompts.")] = 60.0
-    turn: Annotated[Seconds, Meta(description="A turn; the same as `timeout`.")] = math.inf
-    interrupt: Annotated[
-        Seconds, Meta(description="An agent that ignores an interrupt so long is restarted.")
-    ] = 5.0
-    stop: Annotated[Seconds, Meta(description="Between SIGTERM and SIGKILL.")] = 2.0
-    permission: Annotated[Seconds, Meta(description="An unanswered question is denied.")] = math.inf
-    stall_warning: Annotated[Seconds, Meta(description="Silence that causes a warning.")] = 30.0
-    stall_alarm: Annotated[Seconds, Meta(description="Silence that causes an alarm.")] = 60.0
-    health_check_interval: Annotated[
-        Seconds, Meta(description="The same as the key `health_check_interval`.")
-    ] = 5.0
+    start: Annotated[Seconds, "Until the agent takes prompts."] = 60.0
+    turn: Annotated[Seconds, "A turn; the same as `timeout`."] = math.inf
+    interrupt: Annotated[Seconds, "An agent that ignores an interrupt so long is restarted."] = 5.0
+    stop: Annotated[Seconds, "Between SIGTERM and SIGKILL."] = 2.0
+    permission: Annotated[Seconds, "An unanswered question is denied."] = math.inf
+    stall_warning: Annotated[Seconds, "Silence that causes a warning."] = 30.0
+    stall_alarm: Annotated[Seconds, "Silence that causes an alarm."] = 60.0
+    health_check_interval: Annotated[Seconds, "The same as the key `health_check_interval`."] = 5.0
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -149,43 +145,29 @@ _Name = Annotated[str, Checked(NAME, is_name), Scope.PROVIDER]
 class AvatarSettings(Struct, frozen=True, kw_only=True):
     """Everything about one avatar except its provider and its name."""
 
-    working_dir: Annotated[
-        Path, Meta(description="The agent's directory; empty: the current one.")
-    ] = Path()
-    system_prompt: Annotated[str, Meta(description="Instructions that precede every prompt.")] = ""
-    max_history: Annotated[Count, Meta(description="Messages that the history keeps.")] = 200
-    timeouts: Annotated[Timeouts, Meta(description="Limits of time.")] = Timeouts()
-    permissions: Annotated[PermissionMode, Meta(description="Who decides about tools.")] = (
-        PermissionMode.ASK
+    working_dir: Annotated[Path, "The agent's directory; empty: the current one."] = Path()
+    system_prompt: Annotated[str, "Instructions that precede every prompt."] = ""
+    max_history: Annotated[Count, "Messages that the history keeps."] = 200
+    timeouts: Annotated[Timeouts, "Limits of time."] = Timeouts()
+    permissions: Annotated[PermissionMode, "Who decides about tools."] = PermissionMode.ASK
+    while_busy: Annotated[WhileBusy, "What happens to a prompt that comes during a turn."] = (
+        WhileBusy.QUEUE
     )
-    while_busy: Annotated[
-        WhileBusy, Meta(description="What happens to a prompt that comes during a turn.")
-    ] = WhileBusy.QUEUE
-    retry: Annotated[
-        Retry, Meta(description="How starts, and prompts refused for now, are tried again.")
-    ] = Retry()
-    mcp_servers: Annotated[tuple[McpServer, ...], Meta(description="MCP servers by name.")] = ()
-    max_line: Annotated[PositiveCount, Meta(description="Bytes of an agent's longest message.")] = (
-        64 * 1024 * 1024
+    retry: Annotated[Retry, "How starts, and prompts refused for now, are tried again."] = Retry()
+    mcp_servers: Annotated[tuple[McpServer, ...], "MCP servers by name."] = ()
+    max_line: Annotated[PositiveCount, "Bytes of an agent's longest message."] = 64 * 1024 * 1024
+    max_answer: Annotated[PositiveCount, "Characters of an answer that are kept."] = (
+        16 * 1024 * 1024
     )
-    max_answer: Annotated[
-        PositiveCount, Meta(description="Characters of an answer that are kept.")
-    ] = 16 * 1024 * 1024
-    model: Annotated[_Name, Meta(description="Empty: the agent's own.")] = ""
-    mode: Annotated[_Name, Meta(description="A mode, by the agent's own name for it.")] = ""
-    env: Annotated[
-        dict[str, str], Scope.PROVIDER, Meta(description="Variables for the agent, as its keys.")
-    ] = {}
+    model: Annotated[_Name, "Empty: the agent's own."] = ""
+    mode: Annotated[_Name, "A mode, by the agent's own name for it."] = ""
+    env: Annotated[dict[str, str], Scope.PROVIDER, "Variables for the agent, as its keys."] = {}
     executable: Annotated[
-        str, Written.PROGRAM, Scope.COMMAND, Meta(description="Instead of the provider's program.")
+        str, Written.PROGRAM, Scope.COMMAND, "Instead of the provider's program."
     ] = ""
-    args: Annotated[tuple[str, ...], Scope.COMMAND, Meta(description="Further arguments.")] = ()
-    url: Annotated[str, Written.INTERPOLATED, Scope.REMOTE, Meta(description="A remote agent.")] = (
-        ""
-    )
-    headers: Annotated[
-        dict[str, str], Scope.REMOTE, Meta(description="Sent to the URL, as a token.")
-    ] = {}
+    args: Annotated[tuple[str, ...], Scope.COMMAND, "Further arguments."] = ()
+    url: Annotated[str, Written.INTERPOLATED, Scope.REMOTE, "A remote agent."] = ""
+    headers: Annotated[dict[str, str], Scope.REMOTE, "Sent to the URL, as a token."] = {}
     options: dict[str, str] = {}
     """The provider's own options."""
     resume: str = ""
@@ -335,17 +317,13 @@ class ProviderType(StrEnum):
 class LogSettings(Struct, frozen=True, kw_only=True):
     """Where and how the package's own loggers write."""
 
-    level: Annotated[str, OneOf(_LEVELS), Meta(description="The lowest level: `INFO`.")] = "INFO"
-    file: Annotated[Path, Meta(description="Empty: to stderr.")] | None = None
-    format: Annotated[
-        str,
-        LOG_FORMAT,
-        Meta(description="One line, as Python's logging writes it."),
-    ] = "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
-    max_bytes: Annotated[Count, Meta(description="A longer file is rotated; 0: never.")] = (
-        10 * 1024 * 1024
+    level: Annotated[str, OneOf(_LEVELS), "The lowest level: `INFO`."] = "INFO"
+    file: Annotated[Path, "Empty: to stderr."] | None = None
+    format: Annotated[str, LOG_FORMAT, "One line, as Python's logging writes it."] = (
+        "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
     )
-    backup_count: Annotated[Count, Meta(description="How many old files are kept.")] = 3
+    max_bytes: Annotated[Count, "A longer file is rotated; 0: never."] = 10 * 1024 * 1024
+    backup_count: Annotated[Count, "How many old files are kept."] = 3
 
     def __post_init__(self) -> None:
         if self.level.upper() not in _LEVELS:
@@ -368,17 +346,12 @@ class MetricsSettings(Struct, frozen=True, kw_only=True):
     """How metrics are offered."""
 
     kind: MetricsKind = MetricsKind.PROMETHEUS
-    host: Annotated[str, Meta(description="The endpoint's address: loopback.")] = "127.0.0.1"
-    port: (
-        Annotated[int, Meta(ge=0, le=_LAST_PORT, description="The endpoint's port: 9090; 0: any.")]
-        | None
-    ) = 9090
+    host: Annotated[str, "The endpoint's address: loopback."] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=_LAST_PORT), "The endpoint's port: 9090; 0: any."] | None = (
+        9090
+    )
     """None opens no endpoint."""
-    endpoint: Annotated[
-        str,
-        _URL_PATH,
-        Meta(description="The endpoint's path: `/metrics`."),
-    ] = "/metrics"
+    endpoint: Annotated[str, _URL_PATH, "The endpoint's path: `/metrics`."] = "/metrics"
     registry: object = None
     """The host's CollectorRegistry of prometheus_client; the runtime makes its own otherwise."""
 

@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.fields import OneOf, Written
@@ -235,12 +235,12 @@ class McpServer(Struct, frozen=True, kw_only=True):
     """An MCP server for the agent: a command (stdio), or a URL (http or sse)."""
 
     name: str
-    command: Annotated[str, Written.PROGRAM, Meta(description="The server's program.")] = ""
-    args: Annotated[tuple[str, ...], Written.INTERPOLATED, Meta(description="Its arguments.")] = ()
-    env: Annotated[dict[str, str], Meta(description="Its variables; for its secrets.")] = {}
-    url: Annotated[str, Written.INTERPOLATED, Meta(description="A remote server instead.")] = ""
-    transport: Annotated[str, OneOf(("http", "sse")), Meta(description="`http`.")] = "stdio"
-    headers: Annotated[dict[str, str], Meta(description="Sent with each request to the URL.")] = {}
+    command: Annotated[str, Written.PROGRAM, "The server's program."] = ""
+    args: Annotated[tuple[str, ...], Written.INTERPOLATED, "Its arguments."] = ()
+    env: Annotated[dict[str, str], "Its variables; for its secrets."] = {}
+    url: Annotated[str, Written.INTERPOLATED, "A remote server instead."] = ""
+    transport: Annotated[str, OneOf(("http", "sse")), "`http`."] = "stdio"
+    headers: Annotated[dict[str, str], "Sent with each request to the URL."] = {}
 
     def __repr__(self) -> str:
         return repr_without(self, "env", "headers")
