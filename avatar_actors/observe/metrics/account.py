@@ -1,4 +1,4 @@
-"""What an event, or a notice of the supervisors, changes in the figures. Knows no exporter."""
+"""How an event, or a notice of the supervisors, changes the metrics. Knows no exporter."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ COUNTED = (
 )
 # An avatar's own path is `runtime/avatars/NAME`; what is deeper is a part of it.
 _AVATAR = 3
-# The meters count with floats, which tell no more than this apart.
+# Exporters count in floats, which are exact up to here.
 _MOST_TOKENS = 2**53
 
 
 class Meters(Protocol):
-    """Where figures are kept; labels come by their names."""
+    """The metrics of an exporter; labels come by their names."""
 
     def add(self, metric: Metric, amount: float, **labels: str) -> None:
-        """A counter grows."""
+        """Increase a counter."""
         ...
 
     def observe(self, metric: Metric, value: float, **labels: str) -> None:
-        """One more value of a histogram."""
+        """Record a value in a histogram."""
         ...
 
     def set(self, metric: Metric, value: float) -> None:
-        """A gauge stands here now."""
+        """Set a gauge."""
         ...
 
 
 class MetricsAccount:
-    """The account of what is open, and how it moves the meters."""
+    """Open turns and waiting prompts, from which the metrics are updated."""
 
     def __init__(self, meters: Meters) -> None:
         self._meters = meters
@@ -57,7 +57,7 @@ class MetricsAccount:
         self._waiting: dict[str, int] = {}
 
     def event(self, event: AvatarEvent) -> None:
-        """Take it into account; most events change nothing."""
+        """Update the metrics; most events change nothing."""
         self._take(event)
 
     @singledispatchmethod
@@ -71,7 +71,7 @@ class MetricsAccount:
 
     @_take.register
     def _cost(self, event: CostEvent) -> None:
-        # A report tells what its turn has used up to now; outside of turns each stands alone.
+        # A report is its turn's sum so far; outside of turns each one stands alone.
         key = event.avatar, event.turn_id
         self._spend(event, self._turns.get(key, CostEvent()).usage)
         if key in self._turns:
@@ -83,7 +83,7 @@ class MetricsAccount:
         self._spend(_report(event, last.source), last.usage)
         status, provider = event.outcome.value, event.provider
         self._meters.add(catalogue.REQUESTS, 1, provider=provider, status=status)
-        if event.duration > 0:  # a prompt that never got its turn took no time
+        if event.duration > 0:  # 0: the prompt never got its turn
             self._meters.observe(catalogue.DURATION, event.duration, provider=provider)
         self._meters.set(catalogue.TURNS, len(self._turns))
 
@@ -108,7 +108,7 @@ class MetricsAccount:
         self._meters.add(catalogue.ORPHANS, event.count, provider=event.provider)
 
     def notice(self, notice: Notice) -> None:
-        """What the avatars' own events do not tell."""
+        """Update what no avatar's event tells."""
         path = notice.path.split("/")
         match notice:
             case Restarting() if len(path) < _AVATAR:
@@ -119,7 +119,7 @@ class MetricsAccount:
                 pass
 
     def slow(self, slow: SlowReaders) -> None:
-        """Somebody did not keep up."""
+        """A subscriber was too slow."""
         for metric, count in ((catalogue.MERGED, slow.merged), (catalogue.DROPPED, slow.dropped)):
             if count:
                 self._meters.add(metric, count, provider=slow.provider)

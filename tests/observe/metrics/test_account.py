@@ -14,8 +14,8 @@ from avatar_actors.model.events import (
     TurnStartedEvent,
 )
 from avatar_actors.model.values import CostSource, Outcome, StallVerdict, Usage
+from avatar_actors.observe.metrics.account import COUNTED, MetricsAccount
 from avatar_actors.observe.metrics.catalogue import METRICS, Metric, MetricBehaviour
-from avatar_actors.observe.metrics.tally import COUNTED, MetricsAccount
 from supervisors import Crashed, Restarting
 
 USAGE = Usage(cost_usd=0.5, input_tokens=10, output_tokens=20)

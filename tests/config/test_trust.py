@@ -1,23 +1,23 @@
-"""What a `.avatar.yaml` may say that was only found: each key of the table is judged."""
+"""What a `.avatar.yaml` may say that was only found: each key is judged."""
 
 import json
 from collections.abc import Iterator
 from contextlib import chdir
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import yaml
 
 from avatar_actors.config.config import AvatarConfig
-from avatar_actors.config.keys import AnyKind, Key, Named, RemovedKey, Section, Switch
-from avatar_actors.config.schema import ROOT
+from avatar_actors.config.keys import Key, Means
 from avatar_actors.config.search import FOUND_MAY_SET
 from avatar_actors.model.errors import ConfigError
 from avatar_actors.model.settings import PermissionMode, WhileBusy
 from tests.config.probes import Probe, host, setting
 from tests.config.seen import seen_in
+from tests.config.table import keys_in_tree, values
 from tests.config.test_other_keys import OTHERS, runtime
 from tests.config.test_seed_keys import ROWS
 
@@ -79,41 +79,12 @@ def test_every_setting_of_the_list_is_seen_to_work_and_has_its_reason() -> None:
     assert all(reason.endswith(".") for reason in FOUND_MAY_SET.values())
 
 
-def paths(section: Section, above: str = "") -> Iterator[tuple[str, Key]]:
-    """Every key of the table, in each section that has it."""
-    for key in section.keys:
-        match key.kind:
-            case Section():
-                yield from paths(key.kind, f"{above}{key.name}.")
-            case Named(each):
-                yield from paths(each, f"{above}{key.name}.mine.")
-            case RemovedKey():
-                pass
-            case _:
-                yield f"{above}{key.name}", key
-
-
-def values_in(kind: AnyKind, tree: Any) -> Iterator[tuple[Key, str]]:
-    """The keys that stand in a configuration, with their values."""
-    for name, value in tree.items():
-        if isinstance(kind, Named):
-            yield from values_in(kind.each, value)
-            continue
-        assert isinstance(kind, Section)
-        key = kind.find(name)
-        assert key is not None
-        if isinstance(key.kind, Section | Named):
-            yield from values_in(key.kind, value)
-        else:
-            yield key, json.dumps(value)
-
-
-def values() -> Iterator[tuple[Key, str]]:
+def known_values() -> Iterator[tuple[Key, str]]:
     """Values that the keys are known to take; `false` of a switch may mean nothing at all."""
     for path, value, *_ in (*ROWS, *OTHERS):
-        for key, each in values_in(ROOT, yaml.safe_load(nested(path, value))):
-            if not isinstance(key.kind, Switch) or each == "true":
-                yield key, each
+        for key, each in keys_in_tree(yaml.safe_load(nested(path, value))):
+            if each or key.note(Means) is None or key.choices():
+                yield key, json.dumps(each)
 
 
 def nested(path: str, value: str) -> str:
@@ -128,14 +99,21 @@ def is_allowed(path: str, value: str) -> bool:
     return (by_key or by_value) and not path.startswith("providers.")
 
 
-VALUES: Final = list(values())
+# The other keys of an MCP server only stand beside one of these.
+OF_SERVERS: Final = ("command", "url")
+JUDGED: Final = [
+    (path, key)
+    for path, key in values()
+    if ".mcp_servers.mine." not in path or path.endswith(OF_SERVERS)
+]
+VALUES: Final = list(known_values())
 EVERY: Final = sorted(
-    {(path, value) for path, key in paths(ROOT) for known, value in VALUES if known == key}
+    {(path, value) for path, key in JUDGED for known, value in VALUES if known == key}
 )
 
 
-def test_every_key_of_the_table_is_judged() -> None:
-    assert {path for path, _ in paths(ROOT)} == {path for path, _ in EVERY}
+def test_every_key_is_judged() -> None:
+    assert {path for path, _ in JUDGED} == {path for path, _ in EVERY}
 
 
 @pytest.mark.parametrize(("path", "value"), [each for each in EVERY if not is_allowed(*each)])
