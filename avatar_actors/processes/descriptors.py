@@ -1,13 +1,84 @@
-"""The agent's stdin, stdout and stderr, as trio streams."""
+"""File descriptors that notice when a host has closed them, and the agent's pipes made of them.
 
+A host may close descriptors that are not its own (a daemon's `closerange`). epoll then forgets them
+silently, and the number may come to name another file: a waiting task would wait for ever, and
+closing the number would close a stranger's file. So the owner checks now and then, and before it
+closes.
+"""
+
+import contextlib
 import os
+import weakref
 from types import TracebackType
 
 import trio
 
-from avatar_actors.processes.owned_fd import OwnedFd
-
+CLOSED = -1
 DEFAULT_READ = 65536
+
+
+class OwnedFd:
+    """One non-blocking descriptor, closed at the latest when it is garbage."""
+
+    def __init__(self, fd: int) -> None:
+        os.set_blocking(fd, False)
+        self._fd = fd
+        self._file = _open_file(fd)
+        _living.add(self)
+
+    @property
+    def number(self) -> int:
+        """The descriptor; ClosedResourceError once it is closed."""
+        if self._fd == CLOSED:
+            raise trio.ClosedResourceError
+        return self._fd
+
+    def is_ours(self) -> bool:
+        """Whether the number still names our file."""
+        return self._fd != CLOSED and _open_file(self._fd) == self._file
+
+    def check(self) -> None:
+        """Give the number up if it is no longer ours; waiting tasks get ClosedResourceError."""
+        if self._fd != CLOSED and not self.is_ours():
+            fd, self._fd = self._fd, CLOSED
+            trio.lowlevel.notify_closing(fd)
+
+    def close(self) -> None:
+        """Close it if it is still ours; waiting tasks get ClosedResourceError."""
+        self.check()
+        if self._fd != CLOSED:
+            trio.lowlevel.notify_closing(self._fd)
+            self.drop()
+
+    def drop(self) -> None:
+        """Close it where no task can wait for it: in a fork, or when it is garbage."""
+        if self.is_ours():
+            os.close(self._fd)
+        self._fd = CLOSED
+
+    def __del__(self) -> None:
+        if self._fd != CLOSED:
+            self.drop()
+
+
+def _open_file(fd: int) -> tuple[int, int] | None:
+    try:
+        stat = os.fstat(fd)
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+def _drop_all_in_child() -> None:
+    # A fork that kept them would keep an agent's stdin open, or a lease alive.
+    for fd in list(_living):
+        with contextlib.suppress(OSError):
+            fd.drop()
+
+
+_living: "weakref.WeakSet[OwnedFd]" = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_drop_all_in_child)
 
 
 class PipeReader(trio.abc.ReceiveStream):
@@ -17,7 +88,7 @@ class PipeReader(trio.abc.ReceiveStream):
         self._fd = fd
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """The next bytes; none at all once every writer has closed."""
+        """The next bytes; b"" once every writer has closed."""
         size = DEFAULT_READ if max_bytes is None else max_bytes
         await trio.lowlevel.checkpoint_if_cancelled()
         has_waited = False
@@ -36,14 +107,14 @@ class PipeReader(trio.abc.ReceiveStream):
                 return data
 
     def read_nowait(self) -> bytes:
-        """What is there now; none if there is nothing, or at the end."""
+        """The bytes that are there now; b"" if there are none, or at the end."""
         try:
             return os.read(self._fd.number, DEFAULT_READ)
         except OSError:
             return b""
 
     async def aclose(self) -> None:
-        """Close; a task that reads gets ClosedResourceError."""
+        """Close it; a reading task gets ClosedResourceError."""
         self._fd.close()
         await trio.lowlevel.checkpoint()
 
@@ -56,7 +127,7 @@ class PipeWriter(trio.abc.SendStream):
         self._turn = _OneAtATime()
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Write all of it; BrokenResourceError when nobody reads any more."""
+        """Write all of it; BrokenResourceError when the reader is gone."""
         with self._turn:
             await trio.lowlevel.checkpoint()
             with memoryview(data) as view:
@@ -71,7 +142,7 @@ class PipeWriter(trio.abc.SendStream):
             await trio.lowlevel.wait_writable(self._fd.number)
 
     async def aclose(self) -> None:
-        """Close; the agent reads the end of its input."""
+        """Close it; the agent reads the end of its input."""
         self._fd.close()
         await trio.lowlevel.checkpoint()
 
@@ -86,7 +157,7 @@ class PipeWriter(trio.abc.SendStream):
 
 
 class _OneAtATime:
-    """Says BusyResourceError to the second of two tasks."""
+    """Raises BusyResourceError for the second of two tasks."""
 
     def __init__(self) -> None:
         self._taken = False
