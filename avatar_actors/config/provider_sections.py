@@ -27,7 +27,7 @@ from avatar_actors.config.kinds import (
     Whole,
 )
 from avatar_actors.model.settings import PermissionMode
-from avatar_actors.providers import codex, embedded
+from avatar_actors.providers import codex
 
 
 def _option(name: str, kind: AnyKind, about: str) -> Key:
@@ -129,11 +129,7 @@ CODEX: Final = Section((
 
 ACP: Final = Section((*AGENT, *COMMAND, _COSTS, *_REMOTE))
 
-EMBEDDED: Final = Section((
-    *AGENT, *COMMAND, _COSTS, _FILES,
-    _option("dialect", OneOf(embedded.DIALECTS), "Which protocol it speaks."),
-    _option("flavour", OneOf(embedded.FLAVOURS), "Whose quirks it has."),
-))  # fmt: skip
+EMBEDDED: Final = Section((*AGENT, *COMMAND, _COSTS, _FILES))
 
 OWN: Final = Named(Section((
     *AGENT, _COSTS, *_REMOTE,

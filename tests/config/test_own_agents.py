@@ -74,8 +74,9 @@ def test_codex_takes_its_own_configuration_from_env() -> None:
 
 
 def test_the_embedded_agent_has_its_section() -> None:
-    it = seen("embedded: {dialect: acp, flavour: codex-zed}", "embedded")
-    assert it.plan.argv[-2:] == ("--dialect=acp", "--flavour=codex-zed")
+    it = seen("embedded: {model: tiny, files: agent}", "embedded")
+    assert it.plan.argv[-1] == "--model=tiny"
+    assert it.settings.options == {"files": "agent"}
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
+from tests.fake_agents import launcher
 from tests.hosting.engines import PATIENCE, Ear, Engines
 from tests.runtime.home import script
 
@@ -302,13 +303,12 @@ def test_other_provider_keeps_the_handlers(engines: Engines) -> None:
     engine, ear = engines.make(), Ear()
     engine.on(TextEvent, ear)
     engine.chat_sync("1+1")
-    options = engines.home.options(options={"dialect": "claude"})
     asyncio.run(
         engine.switch_provider(
-            "embedded",
+            "claude",
             working_dir=engines.home.work,
-            env=options.get("env", {}),
-            options={"dialect": "claude"},
+            env=engines.home.options().get("env", {}),
+            executable=launcher.executable("claude"),
         )
     )
     assert engine.capabilities.agent == "Claude Code"
