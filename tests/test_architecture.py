@@ -114,6 +114,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
+        "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
         *PUBLIC,
         "trio.*",
         "msgspec.*",
@@ -139,6 +140,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "bench.chaos": ("avatar_actors.cli.commands",),
     "bench": (
         "bench.*",
+        "tests.fake_agents.launcher",  # a fake Claude is what some figures are measured with
         *PUBLIC,
         "avatar_actors.processes",
         "avatar_actors.programs.warden.process_tree",
