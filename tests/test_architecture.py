@@ -112,10 +112,11 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "trio.*",
         "msgspec.*",
     ),
-    # A program for people, made like any host's: of public names.
+    # A program for people, made like any host's: of public names, and the one "did you mean".
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
+        "avatar_actors.model.values",
         *PUBLIC,
         "trio.*",
         "msgspec.*",
