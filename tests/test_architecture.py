@@ -110,11 +110,12 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "trio.*",
         "msgspec.*",
     ),
-    # A program for people, made like any host's: of public names.
+    # A program for people, made like any host's: of public names, and the one "did you mean".
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
         "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
+        "avatar_actors.model.values",
         *PUBLIC,
         "trio.*",
         "msgspec.*",

@@ -283,7 +283,7 @@ def test_a_program_that_does_not_answer_is_named() -> None:
     stopped = FoundProgram(ObservableProgram(pid=7, socket=Path("/nowhere")), None)
     with pytest.raises(Failure, match="process 7: does not answer; it is stopped"):
         candidates([stopped], None)
-    with pytest.raises(Failure, match="process 8 shows no tree; there are: 7"):
+    with pytest.raises(Failure, match="process 8 shows no tree; these do: 7"):
         candidates([stopped], 8)
 
 
@@ -292,7 +292,7 @@ def test_a_program_that_does_not_answer_is_named() -> None:
     [
         (("--pid", "1", "hello"), "without a prompt"),
         (("--once", "hello"), "without a prompt"),
-        (("-m", "opus"), "without a prompt a program that runs is watched"),
+        (("-m", "opus"), "without a prompt, a running program is watched"),
         (("--pid", "0"), "--pid"),
     ],
 )

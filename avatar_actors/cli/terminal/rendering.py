@@ -1,11 +1,11 @@
-"""Turns styled text into lines for a terminal, cut or wrapped by the width of its cells."""
+"""Renders styled text as terminal lines, cut or wrapped by cell width; others choose the text."""
 
 from __future__ import annotations
 
 import io
-import re
 from typing import Final
 
+from msgspec import Struct
 from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.console import Console, RenderableType
@@ -13,12 +13,101 @@ from rich.segment import Segment
 from rich.text import Text
 from rich.theme import Theme
 
-from avatar_actors.cli.display.style import Style
+from avatar_actors.cli.terminal.painter import SGR
+
+
+class Style(Struct, frozen=True, kw_only=True):
+    """What the terminal can show and what the user asked to see."""
+
+    show_thinking: bool = False
+    verbose: int = 0
+    """1 adds what happens behind the answer, 2 every event."""
+    colour: bool = True
+    unicode: bool = True
+    """Without it, boxes and icons are ASCII."""
+
+    @property
+    def signs(self) -> Signs:
+        """The icons and lines that the terminal can show."""
+        return UNICODE if self.unicode else ASCII
+
+
+class Signs(Struct, frozen=True, kw_only=True):
+    """Icons, the spinner's characters, and those of boxes and bars."""
+
+    ok: str
+    failed: str
+    cancelled: str
+    waiting: str
+    unknown: str
+    warning: str
+    again: str
+    thought: str
+    todo: str
+    doing: str
+    spinner: str
+    top: str
+    side: str
+    bottom: str
+    line: str
+    full: str
+    empty: str
+    dot: str
+    more: str
+    arrow: str
+
+
+UNICODE: Final = Signs(
+    ok="✓",
+    failed="✗",
+    cancelled="⊘",
+    waiting="⏳",
+    unknown="?",
+    warning="⚠",
+    again="↻",
+    thought="💭",
+    todo="☐",
+    doing="▸",
+    spinner="⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏",
+    top="┌",
+    side="│",
+    bottom="└",
+    line="─",
+    full="█",
+    empty="░",
+    dot="·",
+    more="…",
+    arrow="→",
+)
+
+ASCII: Final = Signs(
+    ok="+",
+    failed="x",
+    cancelled="/",
+    waiting="~",
+    unknown="?",
+    warning="!",
+    again="@",
+    thought="*",
+    todo="-",
+    doing=">",
+    spinner="|/-\\",
+    top="+",
+    side="|",
+    bottom="+",
+    line="-",
+    full="#",
+    empty=".",
+    dot="-",
+    more="...",
+    arrow="->",
+)
+
 
 _THEME: Final = Theme(
     {
         "border": "dim",
-        # What is shortened first when a line is too long: see `cut`.
+        # Shortened first when a line is too long: see `cut`.
         "label": "none",
         "label.busy": "bold",
         "ok": "green",
@@ -44,17 +133,15 @@ _THEME: Final = Theme(
         "markdown.table.header": "bold",
     }
 )
-# What rich itself draws with, where the terminal knows ASCII alone.
+# The characters that rich draws with, for terminals that know only ASCII.
 _PLAIN: Final = str.maketrans("•▌─━│┃┌┐└┘├┤┬┴┼…╺╸", "*|--||++++|||++.--")
 
-# Cells of a label without which one cannot know what it is about.
+# A label with fewer cells than this is not recognisable.
 _KNOWN_BY: Final = 12
-
-SGR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Renderer:
-    """A console that writes nowhere: it only knows the terminal's colours and signs."""
+    """Renders to strings with the terminal's colours and signs; it writes nowhere."""
 
     def __init__(self, style: Style) -> None:
         self._is_plain = not style.unicode
@@ -73,7 +160,7 @@ class Renderer:
         )
 
     def lines(self, content: RenderableType, width: int) -> list[str]:
-        """All of it, wrapped to the width, without empty lines around it."""
+        """The content wrapped to the width, without empty lines around it."""
         lines = [self.coded(row) for row in self.rows(content, width)]
         while lines and not lines[-1]:
             lines.pop()
@@ -82,12 +169,12 @@ class Renderer:
         return lines
 
     def rows(self, content: RenderableType, width: int) -> list[list[Segment]]:
-        """The same as segments, with whatever is empty."""
+        """The same as segments, empty lines included."""
         options = self._console.options.update(width=max(1, width), height=None)
         return self._console.render_lines(content, options, pad=False)
 
     def wrapped(self, text: Text, width: int, indent: int = 0) -> list[str]:
-        """A text of any number of lines; what does not fit goes on below, indented."""
+        """Text of any number of lines; what does not fit continues below, indented."""
         margin = " " * min(indent, width // 3)
         lines: list[str] = []
         for line in text.split("\n", allow_blank=True):
@@ -101,22 +188,22 @@ class Renderer:
         return lines
 
     def divided(self, text: Text, width: int) -> list[Text]:
-        """One line of text as several, at spaces where there are some."""
+        """One line of text as several, split at spaces where possible."""
         return [*text.wrap(self._console, max(1, width), justify="default", overflow="fold")]
 
     def cut(self, text: Text, width: int) -> str:
-        """One line; what does not fit is left out, of its label first, and a sign says so."""
+        """One line; what does not fit is cut with an ellipsis, from its label first."""
         if (excess := cell_len(text.plain) - width) > 0:
             text = _with_shorter_label(text, excess)
             text.truncate(width, overflow=text.overflow or "ellipsis")
         return self.line(text)
 
     def line(self, text: Text) -> str:
-        """The text, which has one line, with its codes."""
+        """A text of one line, with its codes."""
         return self.coded(list(text.render(self._console)))
 
     def styled(self, text: str, style: str) -> str:
-        """One line in one style; a thought's **heading** is bold."""
+        """One line in one style; the **heading** of a thought is bold."""
         line = Text(text, style)
         if style == "thought":
             line = Text("", style)
@@ -125,13 +212,13 @@ class Renderer:
         return self.line(line)
 
     def fitted(self, line: str, width: int) -> list[str]:
-        """A line that was made for another width."""
+        """A line that was rendered for another width, as one or several."""
         if cell_len(SGR.sub("", line)) <= width:
             return [line]
         return [self.line(row) for row in self.divided(Text.from_ansi(line), width)]
 
     def coded(self, row: list[Segment]) -> str:
-        """Segments of one line, with their codes."""
+        """The segments of one line, with their codes."""
         system = ColorSystem.STANDARD if self._console.color_system else None
         coded = [
             segment.style.render(segment.text, color_system=system)
@@ -144,7 +231,7 @@ class Renderer:
 
 
 def _with_shorter_label(text: Text, excess: int) -> Text:
-    """A copy; its label loses so many cells, if that leaves enough to know it by."""
+    """A copy whose label is shorter by `excess` cells, if it stays recognisable."""
     for span in text.spans:
         if str(span.style).startswith("label"):
             label = text[span.start : span.end]
@@ -163,18 +250,3 @@ def _without_trailing_space(row: list[Segment]) -> list[Segment]:
         text, style, _ = row[-1]
         row[-1] = Segment(text.rstrip(), style)
     return row
-
-
-def cropped(line: str, width: int) -> str:
-    """A line that was made for a wider terminal would wrap."""
-    if cell_len(SGR.sub("", line)) <= width:
-        return line
-    room, parts = width, list[str]()
-    for piece in re.split(f"({SGR.pattern})", line):
-        if SGR.fullmatch(piece):
-            parts.append(piece)
-            continue
-        fits = next((n for n in range(len(piece), 0, -1) if cell_len(piece[:n]) <= room), 0)
-        parts.append(piece[:fits])
-        room = room - cell_len(piece[:fits]) if fits == len(piece) else 0
-    return "".join(parts)
