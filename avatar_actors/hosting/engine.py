@@ -7,8 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, Unpack
 
-from avatar_actors.avatar.control import Escalation
-from avatar_actors.avatar.handle import Avatar
+from avatar_actors.avatar.handle import Avatar, Escalation
 from avatar_actors.hosting.chat_handle import Callback, ChatHandle
 from avatar_actors.hosting.engine_avatar import Reception, Tenancy, all_of, texts
 from avatar_actors.hosting.executors import Dispatcher, hear_all

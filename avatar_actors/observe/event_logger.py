@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from avatar_actors.avatar.control import follow_all
+from avatar_actors.avatar.actor_client import follow_all
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import EventRouterMessage, Follow
 from avatar_actors.model.events import AvatarEvent
@@ -11,11 +11,11 @@ from avatar_actors.session.messages import Nothing
 from supervisors import Address, Inbox, SafeLogger
 
 
-async def event_logger(inbox: Inbox[Nothing], herald: Address[EventRouterMessage]) -> None:
+async def event_logger(inbox: Inbox[Nothing], event_router: Address[EventRouterMessage]) -> None:
     """Reads the feed to its end; stopped, it still writes what has come."""
     stream = EventStream(kinds=LOGGED)
     try:
-        async with follow_all(herald, Follow(stream)):
+        async with follow_all(event_router, Follow(stream)):
             inbox.ready()
             async for event in stream:
                 _write(event)

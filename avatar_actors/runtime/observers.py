@@ -55,12 +55,12 @@ class Observers:
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         self.secrets.learn(wanted.name, launcher.redactor(), present)
 
-    async def start(self, root: Supervisor, herald: Address[EventRouterMessage]) -> None:
+    async def start(self, root: Supervisor, event_router: Address[EventRouterMessage]) -> None:
         """Their actors, before the first avatar comes."""
-        telling = partial(event_logger, herald=herald)
-        await root.start(ChildSpec("chronicler", telling, backoff=_BACKOFF))
+        telling = partial(event_logger, event_router=event_router)
+        await root.start(ChildSpec("event logger", telling, backoff=_BACKOFF))
         if self._metering is not None:
-            for name, actor in self._metering.actors(root, herald).items():
+            for name, actor in self._metering.actors(root, event_router).items():
                 await root.start(ChildSpec(name, actor, backoff=_BACKOFF))
         if self._watchers is not None:
             showing = partial(tree_endpoint, prospect=_prospect(self._watchers, root))

@@ -1,13 +1,14 @@
 """The messages within a session, and what it tells those that outlive it.
 
 prompt    turn queue ─▶ bridge ─▶ stdin writer
-events    stdout reader ─▶ bridge ─▶ activity tracker
+events    bridge, which reads the agent's stdout ─▶ activity tracker
+usage     bridge ─▶ turn queue
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -25,7 +26,7 @@ from avatar_actors.model.values import (
 from avatar_actors.processes import KeeperEnd, Vitals
 from avatar_actors.wire.commands import AnswerPermission, Beginning
 from avatar_actors.wire.facts import FileWanted, PermissionAsked
-from supervisors import Address, Request
+from supervisors import Address, Request, Supervisor
 
 
 class Spent(Struct, frozen=True):
@@ -62,21 +63,11 @@ class ResumeImpossible(Struct, frozen=True):
     why: str
 
 
-# To the event hub.
+# To the activity tracker.
 
 
 class Publish(Struct, frozen=True):
-    """Number these events of one turn (0: of none) and hand them to the subscribers."""
-
-    turn_id: int
-    events: Sequence[AvatarEvent]
-
-
-# To the activity tracker, which passes on what it is told to the event hub.
-
-
-class Happened(Struct, frozen=True):
-    """This came from the agent, in this order."""
+    """These events of one turn (0: of none) have happened, in this order."""
 
     turn_id: int
     events: Sequence[AvatarEvent]
@@ -89,17 +80,19 @@ class PromptSent(Struct, frozen=True):
 
 
 class TurnEnding(Struct, frozen=True, kw_only=True):
-    """How a turn ended, as far as its end is known to who ended it.
-
-    `is_recoverable`: the model's API refused it for now; `retry_after` are the seconds it asks for.
-    """
+    """How a turn ended, as far as the part that ended it knows."""
 
     outcome: Outcome
     reason: str = ""
     stop_reason: str = ""
     usage: Usage | None = None
+    """What the agent said at the end that the turn had used."""
+    spent: Usage | None = None
+    """The last usage report of the turn, which counts against the budget."""
     is_recoverable: bool = False
+    """The model's API refused the prompt for now."""
     retry_after: float = 0.0
+    """How many seconds the API asks to wait."""
     data: Any = None
 
 
@@ -299,8 +292,11 @@ class StreamEnded(Struct, frozen=True):
     error: AgentError | AvatarStartError | None = None
 
 
+# What the bridge reads: blocks of the agent's output, at last how it ended.
+FromAgent: TypeAlias = bytes | StreamEnded
+
 # What a session tells those that outlive it: the activity tracker, and the turn queue.
-TrackerNews: TypeAlias = Happened | PromptSent | SessionUp | SessionDown
+TrackerNews: TypeAlias = Publish | PromptSent | SessionUp | SessionDown
 QueueNews: TypeAlias = (
     SessionStarting
     | SessionReady
@@ -308,5 +304,31 @@ QueueNews: TypeAlias = (
     | SessionIs
     | LoginRefused
     | ResumeImpossible
+    | Spent
     | WhatToResume
 )
+T_contra = TypeVar("T_contra", contravariant=True)
+Q_contra = TypeVar("Q_contra", contravariant=True)
+
+
+class AvatarActors(Struct, Generic[T_contra, Q_contra], frozen=True, kw_only=True):
+    """The actors of an avatar that outlive its sessions, and the warden above all avatars."""
+
+    supervisor: Supervisor
+    warden: Address[Admit]
+    tracker: Address[T_contra]
+    gatekeeper: Address[GatekeeperMessage]
+    turn_queue: Address[Q_contra]
+
+
+# As a session knows them.
+OuterActors: TypeAlias = AvatarActors[TrackerNews, QueueNews]
+
+
+class SessionActors(Struct, frozen=True, kw_only=True):
+    """The other actors of the same session, as its bridge knows them."""
+
+    process: Address[ProcessMessage]
+    writer: Address[Write]
+    file_server: Address[ServeFile]
+    stderr: Address[StderrTail]

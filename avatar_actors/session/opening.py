@@ -23,7 +23,7 @@ from avatar_actors.model.values import Continuity, Level, ProviderCapabilities
 from avatar_actors.processes import exit_words
 from avatar_actors.providers.lookup import too_old
 from avatar_actors.session import messages
-from avatar_actors.session.messages import ResumePlan, Spent
+from avatar_actors.session.messages import ResumePlan
 from avatar_actors.wire import commands, facts
 from supervisors import Address, AskFailed, Reply
 
@@ -42,19 +42,6 @@ _REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
     facts.OpenFailed: ("message", "advice"),
     facts.Broken: ("message",),
 }
-
-
-class BridgeAddresses(Struct, frozen=True, kw_only=True):
-    """Whom a bridge talks to."""
-
-    tracker: Address[messages.TrackerNews]
-    budget: Address[Spent]
-    gatekeeper: Address[messages.GatekeeperMessage]
-    turn_queue: Address[messages.QueueNews]
-    process: Address[messages.ProcessMessage]
-    writer: Address[messages.Write]
-    clerk: Address[messages.ServeFile]
-    stderr: Address[messages.StderrTail]
 
 
 class AgentEnd(Struct, frozen=True, kw_only=True):
@@ -185,12 +172,12 @@ def why_not_resumed(opened: facts.Opened, wish: ResumePlan) -> str:
 
 
 async def end_session(
-    links: BridgeAddresses, error: errors.AgentError | errors.AvatarStartError
+    actors: messages.OuterActors, error: errors.AgentError | errors.AvatarStartError
 ) -> NoReturn:
     """Tell who outlives the session why it ends, and end it."""
     returncode = error.returncode if isinstance(error, errors.AgentDied) else None
-    await links.tracker.tell(messages.SessionDown(has_died=True))
-    await links.turn_queue.tell(messages.SessionLost(str(error), returncode, has_died=True))
+    await actors.tracker.tell(messages.SessionDown(has_died=True))
+    await actors.turn_queue.tell(messages.SessionLost(str(error), returncode, has_died=True))
     raise error
 
 
@@ -199,10 +186,10 @@ def refusal_of(failed: facts.OpenFailed) -> errors.AvatarStartError:
     return _FAILURES.get(failed.failure, errors.AgentRefused)(failed.message, failed.advice)
 
 
-async def refuse_start(links: BridgeAddresses, error: errors.AvatarStartError) -> NoReturn:
+async def refuse_start(actors: messages.OuterActors, error: errors.AvatarStartError) -> NoReturn:
     """This life had no beginning; whether the next one could is for the turn queue to know."""
     if isinstance(error, errors.AgentNeedsLogin):
-        await links.turn_queue.tell(messages.LoginRefused(error.message, error.advice))
+        await actors.turn_queue.tell(messages.LoginRefused(error.message, error.advice))
     raise error
 
 

@@ -8,10 +8,10 @@ from tests.supervisors.crossings import counting_crossings
 
 PAUSE = {"wait": 0.2}
 USAGE = {"usage": {"input": 10, "output": 10}, "cost": 0.01}
-PROMPT_TO_BYTE = 16
-END_OF_TURN = 13
-END_WITH_USAGE = 19
-BLOCK_OF_EVENTS = 3
+PROMPT_TO_BYTE = 8
+END_OF_TURN = 8
+END_WITH_USAGE = 9
+BLOCK_OF_EVENTS = 1
 
 
 async def test_prompt_crosses_few_mailboxes_before_its_first_byte_leaves(home: Home) -> None:

@@ -185,7 +185,7 @@ class ChatRun:
         self._all_is_told.set()
 
     async def _tell_end(self, ended: TurnEndedEvent) -> None:
-        """An avatar that gave up has ended its turn, and its event hub can say that to nobody."""
+        """An avatar that gave up has ended its turn, but has no tracker left to say so."""
         await self._all_is_told.wait()
         if not isinstance(self._told, TurnEndedEvent):
             seq, provider, avatar = self._told.seq + 1, self._told.provider, self._told.avatar

@@ -11,7 +11,7 @@ from typing import Protocol
 import trio
 from msgspec import Struct
 
-from avatar_actors.avatar.control import follow_all
+from avatar_actors.avatar.actor_client import follow_all
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import EventRouterMessage, Follow, SlowReaders
 from avatar_actors.model.events import AvatarEvent
@@ -36,7 +36,7 @@ class MetricsListener(Protocol):
 class Sources(Struct, frozen=True):
     """What the collector reads."""
 
-    herald: Address[EventRouterMessage]
+    event_router: Address[EventRouterMessage]
     notices: Callable[[], AbstractContextManager[NoticeStream]]
     kinds: tuple[type[AvatarEvent], ...]
 
@@ -52,7 +52,7 @@ async def collector(
     follow = Follow(stream, inbox.address)
     listeners: list[MetricsListener] = [tally, *others]
     with sources.notices() as notices:
-        async with follow_all(sources.herald, follow), trio.open_nursery() as nursery:
+        async with follow_all(sources.event_router, follow), trio.open_nursery() as nursery:
             nursery.start_soon(_read_notices, notices, listeners)
             nursery.start_soon(_read_events, stream, listeners)
             async for slow in inbox:
@@ -73,7 +73,7 @@ async def _read_events(stream: EventStream, listeners: Sequence[MetricsListener]
 
 
 class FeedEnded(Exception):
-    """The herald is gone; the collector's next life follows the next one."""
+    """The event router is gone; the collector's next life follows the next one."""
 
 
 # What an exporter's thread waits for the loop; then it gets what was read last.

@@ -35,7 +35,9 @@ class Metering(Protocol):
         """What the host gets to see of it."""
         ...
 
-    def actors(self, root: Supervisor, herald: Address[EventRouterMessage]) -> Mapping[str, Actor]:
+    def actors(
+        self, root: Supervisor, event_router: Address[EventRouterMessage]
+    ) -> Mapping[str, Actor]:
         """Those who do it, by name."""
         ...
 

@@ -101,11 +101,13 @@ class OtelMetering:
         """Nothing: the host has its own exporter."""
         return MetricsOffer()
 
-    def actors(self, root: Supervisor, herald: Address[EventRouterMessage]) -> Mapping[str, Actor]:
+    def actors(
+        self, root: Supervisor, event_router: Address[EventRouterMessage]
+    ) -> Mapping[str, Actor]:
         """The collector, which keeps the spans too."""
         self._tree = TreeFigures(root.tree)
         _TREES.append(self._tree)
-        sources = Sources(herald, root.notices, (*COUNTED, *SEEN))
+        sources = Sources(event_router, root.notices, (*COUNTED, *SEEN))
         tally, others = MetricsAccount(self._meters), (self._gen_ai,)
         counting = partial(collector, sources=sources, tally=tally, others=others)
         return {"metrics collector": counting}

@@ -248,10 +248,12 @@ class PrometheusMetering:
         url = self._endpoint.url if self._endpoint is not None else ""
         return MetricsOffer(url=url, registry=self._meters.registry)
 
-    def actors(self, root: Supervisor, herald: Address[EventRouterMessage]) -> Mapping[str, Actor]:
+    def actors(
+        self, root: Supervisor, event_router: Address[EventRouterMessage]
+    ) -> Mapping[str, Actor]:
         """The collector, and the endpoint if one is wanted."""
         self._meters.register(_TreeCollector(TreeFigures(root.tree)))
-        sources = Sources(herald, root.notices, COUNTED)
+        sources = Sources(event_router, root.notices, COUNTED)
         counting = partial(collector, sources=sources, tally=MetricsAccount(self._meters))
         actors: dict[str, Actor] = {"metrics collector": counting}
         if self._endpoint is not None:

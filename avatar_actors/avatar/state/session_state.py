@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from msgspec.structs import replace
 
 from avatar_actors.avatar.messages import ModelChosen, ResumeThis
 from avatar_actors.model.events import AvatarEvent, ErrorEvent, StateEvent
-from avatar_actors.model.values import BridgeState, Continuity
+from avatar_actors.model.values import BridgeState, Continuity, Message
 from avatar_actors.session.messages import ResumePlan, SessionLost, SessionReady
 from avatar_actors.wire.commands import Beginning
 
@@ -139,3 +141,30 @@ class SessionRecord:
         if old is new:
             return []
         return [StateEvent(old_state=old, new_state=new, detail=detail)]
+
+
+class History:
+    """The last messages: at most `limit` of them (0 keeps none), and `most` characters.
+
+    The latest pair is kept in any case.
+    """
+
+    def __init__(self, limit: int, most: int) -> None:
+        self._pairs: deque[tuple[Message, Message]] = deque(maxlen=limit // 2)
+        self._most = most
+
+    def add(self, turn_id: int, prompt: str, answer: str, now: float) -> None:
+        """A turn has ended."""
+        said = Message("user", prompt, turn_id, now), Message("assistant", answer, turn_id, now)
+        self._pairs.append(said)
+        length = sum(len(message.content) for message in self.messages())
+        while length > self._most and len(self._pairs) > 1:
+            length -= sum(len(message.content) for message in self._pairs.popleft())
+
+    def messages(self) -> tuple[Message, ...]:
+        """All of it, the oldest first."""
+        return tuple(message for pair in self._pairs for message in pair)
+
+    def clear(self) -> None:
+        """Forget it."""
+        self._pairs.clear()

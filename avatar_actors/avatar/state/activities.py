@@ -226,29 +226,3 @@ def judge(stall: Stall) -> tuple[StallVerdict, str]:
     if spent >= _BUSY:
         return StallVerdict.WORKING, seen
     return idle, f"{seen}{waiting}"
-
-
-class AnswerText:
-    """The text of one answer, of which the first `limit` characters are kept."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._pieces: list[str] = []
-        self._length = 0
-        self.is_cut = False
-
-    def add(self, piece: str) -> bool:
-        """It goes on; whether this is where it is cut."""
-        self._length += len(piece)
-        excess = self._length - self._limit
-        if excess <= 0:
-            # One string per batch: the memory of a long turn is that of its text.
-            self._pieces.append(piece)
-            return False
-        self._pieces += [] if self.is_cut else [piece[: len(piece) - excess]]
-        is_first, self.is_cut = not self.is_cut, True
-        return is_first
-
-    def whole(self) -> str:
-        """What is kept of it."""
-        return "".join(self._pieces)

@@ -97,8 +97,22 @@ class Ledger(Generic[K]):
         for call in [each for each in self._settled if is_gone(each)]:
             self._forget(call)
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether anything is limited."""
+        budget = self.budget
+        return not budget.cost_usd is budget.tokens is budget.turns is None
+
+    def in_flight(self) -> dict[K, Usage]:
+        """The open calls, and what each has used so far."""
+        return {call: entry.used for call, entry in self._open.items()}
+
+    def is_known(self, call: K) -> bool:
+        """Whether the call is open, or ended not long ago."""
+        return call in self._open or call in self._settled
+
     def total(self) -> Usage:
-        """Everything."""
+        """Everything that was used."""
         running = [call.used for call in self._open.values()]
         return Usage.sum_of([self._closed, *self._settled.values(), *running])
 
