@@ -26,7 +26,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from tests.hosting.engines import PATIENCE, Ear, Engines
+from tests.hosting.engines import PATIENCE, Engines, RecordingHandler
 from tests.runtime.home import script
 
 
@@ -126,14 +126,14 @@ def test_stream_of_events_has_the_whole_turn(engines: Engines) -> None:
 
 
 def test_stream_that_is_forgotten_ends_its_turn(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TurnEndedEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TurnEndedEvent, handler)
     for text in engine.chat_stream(script({"say": "first"}, {"wait": 1000})):
         assert text == "first"
         break
-    ear.until(bool)
-    assert isinstance(ear.heard[0], TurnEndedEvent)
-    assert ear.heard[0].outcome is Outcome.CANCELLED
+    handler.until(bool)
+    assert isinstance(handler.heard[0], TurnEndedEvent)
+    assert handler.heard[0].outcome is Outcome.CANCELLED
     assert engine.chat_sync("1+1").content == "2"
 
 
@@ -154,11 +154,11 @@ def test_prompt_without_waiting_calls_back_once(engines: Engines) -> None:
 
 
 def test_prompt_without_waiting_can_be_cancelled(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     answers: queue.SimpleQueue[BridgeResponse] = queue.SimpleQueue()
     handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}), answers.put)
-    ear.until(bool)
+    handler.until(bool)
     with pytest.raises(TimeoutError):
         handle.result(0.01)
     handle.cancel()
@@ -176,10 +176,10 @@ def test_callback_hears_of_a_start_that_failed(engines: Engines) -> None:
 
 
 def test_interrupt_from_another_thread_ends_the_turn(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
-    ear.until(bool)
+    handler.until(bool)
     assert engine.interrupt_sync()
     assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
     assert not engine.interrupt_sync()
@@ -215,10 +215,10 @@ def test_whatever_an_avatar_can_do_is_done_with_run_sync(engines: Engines) -> No
 
 
 def test_killed_agent_ends_the_call_at_once_and_comes_back(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
-    ear.until(bool)
+    handler.until(bool)
     pid = engine.get_health().pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
@@ -228,10 +228,10 @@ def test_killed_agent_ends_the_call_at_once_and_comes_back(engines: Engines) -> 
 
 
 def test_stop_ends_a_turn_that_another_thread_waits_for(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
-    ear.until(bool)
+    handler.until(bool)
     engine.stop_sync()
     assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
 
@@ -257,13 +257,13 @@ def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
 
 
 def test_concurrent_starts_give_one_agent(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
+    engine, handler = engines.make(), RecordingHandler()
     starts = [threading.Thread(target=engine.start_sync) for _ in range(8)]
     for start in starts:
         start.start()
     for start in starts:
         start.join(PATIENCE)
-    engine.on_any(ear)
+    engine.on_any(handler)
     assert engine.run_sync(lambda avatar: avatar.health()).restarts == 0
     tree = engine.chat_sync(script({"echo": "pid"})).content
     assert int(tree) == engine.get_health().pid
@@ -299,8 +299,8 @@ def test_engine_can_have_a_runtime_of_its_own(engines: Engines) -> None:
 
 
 def test_other_provider_keeps_the_handlers(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     engine.chat_sync("1+1")
     options = engines.home.options(options={"dialect": "claude"})
     asyncio.run(
@@ -313,4 +313,4 @@ def test_other_provider_keeps_the_handlers(engines: Engines) -> None:
     )
     assert engine.capabilities.agent == "Claude Code"
     engine.chat_sync(script({"say": "from claude"}))
-    ear.until(lambda heard: any(isinstance(e, TextEvent) and "claude" in e.text for e in heard))
+    handler.until(lambda heard: any(isinstance(e, TextEvent) and "claude" in e.text for e in heard))
