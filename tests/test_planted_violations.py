@@ -57,7 +57,7 @@ def test_private_file_is_closed_to_outsiders_and_open_to_its_tests(text: str) ->
         ("x = 1\n" * 401, "supervisors.x has 401 lines of module"),
         ("class C:\n" + "    x = 1\n" * 250, "C has 251 lines of class"),
         ("async def f():\n" + "    x = 1\n" * 40, "f has 41 lines of function"),
-        ("class C:\n    def f(self, a, b, /, c, *d, e, **g): ...", "f has 6 parameters"),
+        ("class C:\n    def f(self, a, b, /, c, d, *e, f, **g): ...", "f has 6 parameters"),
     ],
 )
 def test_outgrown_limit_is_found(text: str, finding: str) -> None:
