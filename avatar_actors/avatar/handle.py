@@ -1,4 +1,4 @@
-"""The handle that a host holds of an avatar."""
+"""The avatar as a host holds it: every method asks the actors, none keeps state."""
 
 from __future__ import annotations
 
@@ -143,23 +143,23 @@ class Avatar:
                 self._actors.tracker.tell_nowait(messages.Unsubscribe(stream))
 
     async def history(self) -> tuple[Message, ...]:
-        """What was said, in whole pairs of prompt and answer."""
+        """The finished turns, in whole pairs of prompt and answer."""
         return await self._client.ask(self._actors.turn_queue, messages.GetHistory())
 
     async def clear_history(self) -> None:
-        """Forget it; the agent does not."""
+        """Clear this history; the agent keeps its own."""
         await self._client.ask(self._actors.turn_queue, messages.ClearHistory())
 
     async def capabilities(self) -> ProviderCapabilities:
-        """What the agent said it can do, when it started."""
+        """What the agent said it can do when it started."""
         return (await self._client.session()).capabilities
 
     async def health(self) -> HealthStatus:
-        """How it does."""
+        """The avatar's current health."""
         return await self._client.ask(self._actors.turn_queue, messages.GetHealth())
 
     async def raise_budget(self, budget: Budget) -> None:
-        """From now on this budget holds; what was spent is spent."""
+        """Replace the budget; what was spent stays spent."""
         await self._client.ask(self._actors.turn_queue, RaiseBudget(budget))
 
     async def sessions(self) -> tuple[StoredSession, ...]:
@@ -167,9 +167,9 @@ class Avatar:
         return await sessions_of(self._client, self._launcher)
 
     async def resume(self, session_id: str) -> None:
-        """Go on with a stored session: the agent is restarted for it, its turn cancelled.
+        """Continue a stored session: the agent is restarted for it, its turn cancelled.
 
-        AvatarStartError if that cannot be; the avatar then goes on with a fresh session.
+        AvatarStartError if that fails; the avatar then continues with a fresh session.
         """
         check_session_id(session_id)
         await self._switch_session(ResumeThis(session_id))
@@ -181,7 +181,7 @@ class Avatar:
         return last
 
     async def fork(self, session_id: str = "") -> str:
-        """Go on in a copy of a session, or of this one, and leave it as it is; the copy's id."""
+        """Continue in a copy of a session, or of this one; returns the copy's id."""
         if session_id:
             check_session_id(session_id)
         return await self._switch_session(await fork_of(self._client, session_id))
@@ -191,7 +191,7 @@ class Avatar:
         return (await self.capabilities()).models
 
     async def set_model(self, model: str) -> None:
-        """Switch to a model, also for the agent's next lives; Unsupported if it is not taken."""
+        """Switch to a model, after restarts too; Unsupported if the agent refuses it."""
         await self._choose(ModelChosen(model=model))
 
     async def set_mode(self, mode: str) -> None:
@@ -206,9 +206,9 @@ class Avatar:
         )
 
     async def stop(self) -> None:
-        """End it: its turns as cancelled, its process tree, its files. Twice is once.
+        """Stop the avatar: its turns end as cancelled, its process tree and files go.
 
-        Who is cancelled in it does not see the end, which comes all the same.
+        Calling it twice is harmless. A cancelled call returns early; the stop goes on.
         """
         try:
             await self.close_down("the avatar was stopped")
@@ -226,7 +226,7 @@ class Avatar:
         return self._client.is_down
 
     async def wait(self) -> None:
-        """Until it has stopped; AvatarDown with the reason if it gave up."""
+        """Wait until it has stopped; AvatarDown with the reason if it gave up."""
         await self._client.wait()
 
     def _submission(self, prompt: str, options: PromptOptions) -> messages.Submission:

@@ -1,4 +1,4 @@
-"""The avatar's level of the tree: its actors, and its private directory."""
+"""Starts an avatar: its supervisor, its actors in order, and its first session."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _CLEAN_UP = 15.0
 
 
 class AvatarSpec(Struct, frozen=True, kw_only=True):
-    """An avatar that is to be started."""
+    """What an avatar is started from."""
 
     name: str
     provider: Provider
@@ -81,7 +81,7 @@ async def start_avatar(
 
 async def _open(avatars: Supervisor, wanted: AvatarSpec) -> Supervisor:
     try:
-        # Shielded: once asked for it comes, and only who knows it can end it.
+        # Shielded: it starts once asked for, and only its handle can end it.
         with trio.CancelScope(shield=True, deadline=trio.current_time() + _CLEAN_UP):
             return await avatars.start(_supervisor_spec(wanted))
     except TooManyChildren as error:
@@ -158,7 +158,7 @@ async def _start_session(
     try:
         await supervisor.start(session)
     except StartFailed as failed:
-        # The last session was not named by the host: without it the avatar starts afresh.
+        # The host did not name the last session: without it the avatar starts afresh.
         if not settings.continue_last or not is_resume_refused(failed):
             raise
         await supervisor.start(session)
@@ -188,5 +188,5 @@ async def _start_patiently(
 
 
 def _vital(name: str, actor: Callable[[Inbox[M]], Awaitable[None]]) -> ChildSpec[M]:
-    """An actor that holds the truth about turns: without it the avatar ends."""
+    """An actor that cannot lose its state: if it crashes, the avatar ends."""
     return ChildSpec(name, actor, restart=Restart.TEMPORARY, significant=True)

@@ -56,7 +56,7 @@ class Turn:
 
     @property
     def reason(self) -> str:
-        """Why it ended so, where there is something to say."""
+        """The reason for its outcome, if there is one to give."""
         return self.ended.reason if self.ended is not None else ""
 
     @property
@@ -66,7 +66,7 @@ class Turn:
 
     @property
     def cost(self) -> float | None:
-        """What it cost in USD, if anybody can say it; `usage.cost_source` says who."""
+        """Its cost in USD, if known; `usage.cost_source` tells where the figure comes from."""
         return self.usage.cost_usd
 
     def response(self) -> BridgeResponse:
@@ -76,7 +76,7 @@ class Turn:
         return response_of(self.ended)
 
     async def wait(self) -> BridgeResponse:
-        """Read on to the end, and give the whole answer."""
+        """Read to the end and return the whole answer."""
         async for _ in self:
             pass
         return self.response()
@@ -117,7 +117,7 @@ class Turn:
         self._leave()
 
     def _leave(self) -> None:
-        # A hub without room for this is about to find out by itself: the stream is closed.
+        # A tracker without room for this finds out by itself: the stream is closed.
         self._stream.close()
         with suppress(MailboxFull):
             self._actors.tracker.tell_nowait(messages.Unsubscribe(self._stream))
@@ -137,7 +137,7 @@ class Turn:
         return event
 
     async def take(self) -> list[AvatarEvent]:
-        """All events that are here, once there is one; none after the end."""
+        """All events that have arrived, once there is one; an empty list after the end."""
         if self.ended is not None:
             return []
         events = await self._stream.take() or [await self._ending_of_the_avatar()]

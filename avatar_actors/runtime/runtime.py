@@ -63,7 +63,7 @@ _WARDEN_BACKOFF = Backoff(minimum=0.001, maximum=1.0, factor=4.0, reset_after=5.
 
 
 class RuntimeActors(Struct, frozen=True):
-    """The actors beside the avatars, which all of them know."""
+    """The actors beside the avatars, which every avatar knows."""
 
     warden: Address[messages.Admit]
     event_router: Address[EventRouterMessage]
@@ -95,7 +95,7 @@ class Runtime:
     ) -> Avatar:
         """Start an avatar and wait until it takes prompts; AvatarStartError if it does not.
 
-        `listener` hears of its start, too; it ends with the avatar.
+        `listener` gets the events of its start too; it ends with the avatar.
         """
         kind = provider_named(provider) if isinstance(provider, str) else provider
         number = next(self._numbers)
@@ -129,15 +129,15 @@ class Runtime:
         return avatar
 
     def avatars(self) -> list[Avatar]:
-        """Those that are up."""
+        """The avatars that are up."""
         return [avatar for avatar in self._avatars.values() if not avatar.is_down]
 
     async def spent(self) -> Usage:
-        """What all its avatars have used, also those that are gone."""
+        """What all its avatars have used, including those that are gone."""
         return await ask_runtime_budget(self._actors.runtime_budget, TotalSpent())
 
     async def raise_budget(self, budget: Budget) -> None:
-        """From now on this budget holds for all its avatars together; what was spent is spent."""
+        """Replace the budget of all avatars together; what was spent stays spent."""
         await ask_runtime_budget(self._actors.runtime_budget, RaiseBudget(budget))
 
     @asynccontextmanager
@@ -154,12 +154,12 @@ class Runtime:
 
     @property
     def metrics(self) -> MetricsOffer | None:
-        """Where the figures are; None if `metrics` was not given."""
+        """Where the metrics are; None if `metrics` was not given."""
         return self._observers.metrics
 
     @property
     def tree_socket(self) -> Path | None:
-        """Where other programs watch its tree; None unless it is `observable`."""
+        """The socket where other programs watch its tree; None unless it is `observable`."""
         return self._observers.tree_socket
 
     @property
@@ -219,7 +219,7 @@ async def open_avatar(
 
 
 def _sweep() -> None:
-    """What dead hosts left."""
+    """Remove what dead hosts left behind."""
     sweep_dead_hosts()
     sweep_private_roots()
     sweep_short_place()
@@ -227,7 +227,7 @@ def _sweep() -> None:
 
 @contextmanager
 def _explained() -> Generator[None]:
-    """What keeps a runtime from starting is told in this package's own errors."""
+    """Turn what keeps a runtime from starting into this package's own errors."""
     try:
         yield
     except PrivateRootRefused as error:

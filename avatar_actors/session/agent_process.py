@@ -1,4 +1,4 @@
-"""The agent process: spawns it in a lease of the warden, tells its vitals, ends its whole tree."""
+"""The agent process: spawns the agent in a lease of the warden and ends its whole process tree."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ADMISSION = 10.0
 
 
 class Running(Struct, frozen=True):
-    """What the other parts of the session get to know of the process."""
+    """What the other actors of the session learn of the process."""
 
     lease: Lease
     wish: ResumePlan
@@ -73,7 +73,7 @@ async def agent_process(inbox: Inbox[ProcessMessage], around: ProcessContext) ->
             await around.actors.tracker.tell(SessionDown(lease.returncode is not None))
             await around.actors.gatekeeper.tell(QuestionsOver(None))
             await around.actors.turn_queue.tell(SessionLost(*_end_of(lease)))
-            # Who outlives the agent is no use to the next one, and would only hold it up.
+            # A process that outlives its agent is of no use to the next one.
             ending = await lease.end(around.stop_grace if lease.returncode is None else 0.0)
             await lease.aclose()
             if ending.reaped:

@@ -40,8 +40,8 @@ from supervisors import Address, AskFailed, Inbox, MailboxFull, Reply
 # What the end of a process tree without a grace may take: see processes.lease.
 _KILL: Final = 8.0
 
-# Seconds of the loop's time that one block may take: 64 KiB of the usual updates take 1 ms, of what
-# is made to be slow 20 and more. Whoever is over it waits as many times as long as that.
+# CPU seconds that one block may take: 64 KiB of usual updates take 1 ms, of input
+# made to be slow 20 and more. An agent above it pauses for _REST times the excess.
 _FAIR: Final = 0.002
 _REST: Final = 19
 _LONGEST_REST: Final = 0.5
@@ -126,7 +126,7 @@ class _Connection:
         return self._turn.turn_id if self._turn is not None else 0
 
     async def open(self) -> None:
-        """Until the agent said that its session is open."""
+        """Wait until the agent says that its session is open."""
         await self._command(self._opening.command)
         with trio.move_on_after(self._opening.patience):
             await self._is_open.wait()
@@ -135,7 +135,7 @@ class _Connection:
         raise errors.AgentNotReady(late, "Raise timeouts.start if it is only slow.")
 
     async def announce(self) -> None:
-        """Tell the others that prompts are welcome."""
+        """Tell the other actors that the agent takes prompts."""
         opened = self._opened
         assert opened is not None
         continuity = continuity_of(opened, self._opening.far.wish)
@@ -157,7 +157,7 @@ class _Connection:
         await self._on_agent_exit(messages.StreamEnded(None))
 
     async def _hear_block(self, block: bytes) -> None:
-        """What it means; an agent that takes long to understand is heard in pieces, and waits."""
+        """Decode a block; one that takes long is decoded in pieces, with pauses."""
         size = _PIECE if self._is_slow else max(len(block), 1)  # a block may be empty
         self._is_slow = False
         for start in range(0, len(block), size):
@@ -172,7 +172,7 @@ class _Connection:
     async def obey(
         self, message: messages.BridgeMessage, inbox: Inbox[messages.BridgeMessage]
     ) -> None:
-        """One command."""
+        """Carry out one command."""
         match message:
             case messages.RunTurn(turn_id, text, attachments):
                 self._turn = _RunningTurn(turn_id, inbox.defer(message))
@@ -194,7 +194,7 @@ class _Connection:
                 await self._command(commands.Call(number, action, arguments))
 
     def say_goodbye(self) -> None:
-        """As far as the protocol has words for it."""
+        """Send the protocol's goodbye, if it has one."""
         self._wire.command(commands.Close())
         self._flush()
 
@@ -307,7 +307,7 @@ class _Connection:
         await self._command(commands.AnswerFile(request_id=wanted.request_id, error=refusal))
 
     def _public_id(self, request_id: str) -> str:
-        # Every life of the agent counts from one; this is unique in the avatar's.
+        # Every life of the agent counts from one; with the life's name it is unique in the avatar.
         return f"{self._opening.far.life}-{request_id}"
 
     async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
@@ -331,7 +331,7 @@ class _Connection:
         await end_session(self._outer, error)
 
     async def _cut_off(self, why: str) -> NoReturn:
-        """Kill first: the tool that must not run runs already."""
+        """Kill first: the forbidden tool is running already."""
         turn, self._turn = self._turn, None
         try:
             with suppress(AskFailed):

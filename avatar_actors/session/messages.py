@@ -30,7 +30,7 @@ from supervisors import Address, Request, Supervisor
 
 
 class Spent(Struct, frozen=True):
-    """What a turn has used up to now; turn 0: what was used outside of any."""
+    """What a turn has used so far; turn 0: what was used outside of any."""
 
     turn_id: int
     usage: Usage
@@ -58,7 +58,7 @@ class WhatToResume(Struct, Request[ResumePlan], frozen=True):
 
 
 class ResumeImpossible(Struct, frozen=True):
-    """The stored session cannot be taken up again; start the next life afresh."""
+    """The stored session cannot be resumed; start the next life afresh."""
 
     why: str
 
@@ -134,7 +134,7 @@ class SessionLost(Struct, frozen=True):
 
 
 class LoginRefused(Struct, frozen=True):
-    """The agent refused the start of a session for want of a login, and will the next time."""
+    """The agent needs a login to start a session; trying again would not help."""
 
     message: str
     advice: str
@@ -194,7 +194,7 @@ class RunTurn(Struct, Request[TurnEnding], frozen=True):
 
 
 class SteerTurn(Struct, frozen=True):
-    """Say this into the running turn."""
+    """Send this into the running turn."""
 
     turn_id: int
     text: str
@@ -215,7 +215,7 @@ class Decided(Struct, frozen=True):
 
 
 class FileServed(Struct, frozen=True, kw_only=True):
-    """What became of a FileWanted."""
+    """The result of a FileWanted."""
 
     request_id: str
     text: str = ""
@@ -273,13 +273,13 @@ LinkMessage: TypeAlias = Write | ProcessMessage | StderrTail
 
 
 class Admit(Struct, Request[None], frozen=True):
-    """To the warden: put a keeper into this berth, for one agent's process tree."""
+    """To the warden: start a keeper at this end, for one agent's process tree."""
 
     berth: KeeperEnd
 
 
 class Nothing(Struct, frozen=True):
-    """What an actor is told that only reads a pipe."""
+    """The message type of an actor that takes none."""
 
 
 class StreamEnded(Struct, frozen=True):

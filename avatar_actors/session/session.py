@@ -1,4 +1,4 @@
-"""The session: one life of the agent, or of the line to it. Its parts live and die together."""
+"""The session: one life of the agent, or of the connection to it, as a one_for_all supervisor."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class _Life:
 
     def _opening(self, far: AgentEnd) -> SessionOpening:
         wish, settings = far.wish, self._launcher.chosen(far.wish)
-        # A mode that the host names is its word on what may run unasked, unless it forbids more.
+        # A mode named by the host decides what may run unasked, unless the settings forbid more.
         is_told = settings.mode and settings.permissions is PermissionMode.ASK
         permissions = PermissionMode.UNRESTRICTED if is_told else settings.permissions
         command = Open(
@@ -203,7 +203,7 @@ class _ProcessEnd:
 
 
 class _RemoteEnd:
-    """The agent as somebody else's program: one link stands for all that a process has."""
+    """The agent as a remote program: one link stands for the process and its pipes."""
 
     def __init__(self, around: RemoteContext) -> None:
         out, self._heard = trio.open_memory_channel[messages.FromAgent](_AHEAD)

@@ -96,7 +96,7 @@ async def _some(pipe: trio.abc.ReceiveStream) -> bytes:
 
 _RING = 200
 _LONGEST = 2000
-# A flood is not news: so many lines a second are shown, the rest is only kept and counted.
+# So many lines a second are published; the rest of a flood is only kept and counted.
 _SHOWN_PER_SECOND = 20
 
 
@@ -138,7 +138,7 @@ async def stderr_monitor(
     tracker: Address[Publish],
     redactor: Redactor,
 ) -> None:
-    """Two tasks: one reads the pipe, one answers who asks for the tail."""
+    """Two tasks: one reads the pipe, one answers requests for the last lines."""
     tail = LastLines(redactor)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_read, pipe, tail, tracker)
@@ -184,7 +184,7 @@ async def stdin_writer(
 ) -> None:
     """One message after the other. A message that was begun is finished, unless the agent dies.
 
-    That nobody reads them any more is for the bridge to know, which has the turn.
+    If the agent no longer reads, the bridge is told, which has the turn.
     """
     with news:
         try:

@@ -31,7 +31,7 @@ async def gatekeeper(
     patience: float,
     tracker: Address[TrackerMessage],
 ) -> None:
-    """Keeps the open questions; one that waits holds up no other."""
+    """Keeps the open questions; none of them holds up another."""
     desk = _Desk(patience, tracker)
     while True:
         message: GatekeeperMessage | None = None

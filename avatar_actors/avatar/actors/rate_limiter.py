@@ -23,10 +23,10 @@ def _waits(delay: float) -> DiagnosticEvent:
 async def rate_limiter(
     inbox: Inbox[LimiterMessage], limit: RateLimit | None, tracker: Address[TrackerMessage]
 ) -> None:
-    """Answers each Acquire when its turn has come; without a limit, at once.
+    """Answers each Acquire when it has a token; without a limit, at once.
 
-    Who has to wait is told of it. The tracker passes that on: only it knows whether the turn that
-    the ticket stands for is still to be spoken of.
+    A turn that has to wait gets an event, by way of the tracker, which knows whether the turn of
+    that ticket still runs.
     """
     bucket = TokenBucket(limit, trio.current_time()) if limit is not None else None
     waiting: deque[tuple[int, Reply[None]]] = deque()

@@ -1,4 +1,4 @@
-"""The turn queue: waiting prompts, one turn at a time, the history, and which session there is."""
+"""The turn queue: runs prompts one at a time; keeps history, budget and session record."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class _Queue:
         self._news = trio.Event()
 
     async def take(self, message: messages.TurnNews) -> None:
-        """What wants no answer."""
+        """Handle a message that has no answer."""
         match message:
             case messages.Submit(submission):
                 await self._submit(submission)
@@ -135,7 +135,7 @@ class _Queue:
                 await self.limits.set_runtime_limited(is_limited)
 
     def _give_up(self, refused: AgentNeedsLogin) -> None:
-        """To try again is no cure. A first start that fails is told to who wanted it."""
+        """Trying again does not help. A failed first start is reported to its caller instead."""
         if self.record.has_been_open:
             self.record.last_words = f"the avatar has ended: {refused}"
             raise refused
@@ -184,7 +184,7 @@ class _Queue:
                 await self._dismiss(submission, ending)
 
     def health(self) -> HealthStatus:
-        """How the avatar does, as far as this actor knows."""
+        """The avatar's current health."""
         record = self.record
         return HealthStatus(
             state=record.state,
@@ -203,7 +203,7 @@ class _Queue:
         )
 
     async def run_turns(self) -> None:
-        """One after the other, for ever."""
+        """Run the waiting prompts one after the other, for ever."""
         while True:
             await self._until(lambda: bool(self._waiting))
             submission = self._waiting.popleft()
@@ -250,7 +250,7 @@ class _Queue:
         return ready
 
     def _has_session(self) -> bool:
-        # Its death may not have been told yet.
+        # News of its death may still be on the way.
         ready = self.record.ready
         return ready is not None and ready.bridge.phase is Phase.RUNNING
 

@@ -1,4 +1,4 @@
-"""Runs one turn: past the limits, to the agent, to its end, and again where the policy says so."""
+"""Runs one turn: waits for the limits and a session, prompts the agent, retries by the policy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOO_LONG = "the answer does not fit the schema: it is longer than max_answer"
 
 
 class TurnRunner:
-    """The turn that has come. `session` gives the session as soon as there is one."""
+    """The turn that runs now. `session` waits for a session and returns it."""
 
     def __init__(
         self,
@@ -50,11 +50,11 @@ class TurnRunner:
 
     @property
     def turn_id(self) -> int:
-        """Its number."""
+        """The number of the turn."""
         return self.submission.turn_id
 
     async def interrupt(self, wish: TurnEnding) -> None:
-        """Make it end so: at once before the agent has it, else by the agent's protocol."""
+        """End the turn: at once before the agent has it, else by the agent's protocol."""
         self._wish = self._wish or wish
         if self._bridge is None:
             self._before.cancel()
@@ -63,7 +63,7 @@ class TurnRunner:
             await self._bridge.tell(cancel)
 
     async def steer(self, submission: messages.Submission) -> bool:
-        """Say this into the turn, if the agent has it; it then ends together with it."""
+        """Send this into the running turn, if the agent has it; both end together."""
         if self._bridge is None or submission.schema is not None:
             return False
         self.steered += (submission,)
@@ -71,7 +71,7 @@ class TurnRunner:
         return True
 
     async def run(self) -> TurnEnding:
-        """Its ending, which is told to nobody yet."""
+        """Run it to its ending, which is not published yet."""
         await self._tracker.tell(messages.BeginTurn(self.turn_id, self.submission.text))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._time_out)
@@ -80,7 +80,7 @@ class TurnRunner:
         return await self._checked(ending)
 
     async def _try_all(self) -> TurnEnding:
-        """Once, unless the policy sends again what the model's API refused for now."""
+        """Try once, or again by the policy if the model's API refused the prompt for now."""
         attempt = 1
         while True:
             ending = await self._try()

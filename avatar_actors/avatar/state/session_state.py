@@ -1,4 +1,4 @@
-"""What outlives a session: its id, whether it can be taken up again, its losses. Pure."""
+"""What outlives a session: its id, whether it can be resumed, and the history of prompts. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SessionRecord:
         self._lost = ""
         self._is_demanded = bool(resume)
         self._wants_last = begins is Beginning.LAST and not resume
-        # The session that this one is a copy of, as long as nothing was said in the copy: an agent
+        # The session that this one was forked from, until something is said in the fork: an agent
         # may store it only then.
         self._fork_of = resume if begins is Beginning.FORK else ""
         self._starts = 0
@@ -42,7 +42,7 @@ class SessionRecord:
 
     @property
     def can_steer(self) -> bool:
-        """Whether the agent takes something into a running turn."""
+        """Whether the agent accepts prompts during a turn."""
         return self.ready is not None and self.ready.capabilities.steering
 
     def starting(self) -> list[StateEvent]:
@@ -69,7 +69,7 @@ class SessionRecord:
         return self._move(BridgeState.READY)
 
     def spoken(self) -> list[StateEvent]:
-        """A prompt goes to the agent: from now on there is something to remember."""
+        """A prompt goes to the agent: from now on the session is worth resuming."""
         self._has_spoken = True
         self._fork_of = ""
         return self._move(BridgeState.BUSY)
@@ -90,14 +90,14 @@ class SessionRecord:
         return [*self._move(BridgeState.ERROR, lost.why), ErrorEvent(error=lost.why)]
 
     def cannot_resume(self, why: str) -> None:
-        """The stored session is gone for good."""
+        """The stored session cannot be resumed."""
         self._lost = why
         self._is_wanted = True
         self._can_resume = self._is_demanded = self._wants_last = False
         self._fork_of = ""
 
     def switch_to(self, wanted: ResumeThis) -> None:
-        """The next life takes up this stored session."""
+        """The next life resumes this stored session."""
         self.session_id = wanted.session_id
         self._fork_of = wanted.session_id if wanted.begins is Beginning.FORK else ""
         self._has_spoken = self._can_resume = self._is_wanted = self._is_demanded = True
@@ -166,5 +166,5 @@ class History:
         return tuple(message for pair in self._pairs for message in pair)
 
     def clear(self) -> None:
-        """Forget it."""
+        """Forget all messages."""
         self._pairs.clear()
