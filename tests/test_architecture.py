@@ -110,10 +110,12 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "trio.*",
         "msgspec.*",
     ),
-    # A program for people, made like any host's: of public names.
+    # A program for people, made like any host's: of public names, and the one "did you mean".
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
+        "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
+        "avatar_actors.model.values",
         *PUBLIC,
         "trio.*",
         "msgspec.*",
@@ -139,6 +141,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "bench.chaos": ("avatar_actors.cli.commands",),
     "bench": (
         "bench.*",
+        "tests.fake_agents.launcher",  # a fake Claude is what some figures are measured with
         *PUBLIC,
         "avatar_actors.processes",
         "avatar_actors.programs.warden.process_tree",

@@ -27,6 +27,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
+from tests.fake_agents import launcher
 from tests.hosting.engines import PATIENCE, Engines, RecordingHandler
 from tests.runtime.home import script
 
@@ -309,13 +310,12 @@ def test_other_provider_keeps_the_handlers(engines: Engines) -> None:
     engine, handler = engines.make(), RecordingHandler()
     engine.on(TextEvent, handler)
     engine.chat_sync("1+1")
-    options = engines.home.options(options={"dialect": "claude"})
     asyncio.run(
         engine.switch_provider(
-            "embedded",
+            "claude",
             working_dir=engines.home.work,
-            env=options.get("env", {}),
-            options={"dialect": "claude"},
+            env=engines.home.options().get("env", {}),
+            executable=launcher.executable("claude"),
         )
     )
     assert engine.capabilities.agent == "Claude Code"

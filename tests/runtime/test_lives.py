@@ -39,6 +39,7 @@ from avatar_actors import (
     TurnStartedEvent,
 )
 from supervisors.testing import freeze
+from tests.fake_agents import launcher
 from tests.processes.census import eventually, offspring, open_fds
 from tests.runtime.home import Home, all_of, script, until
 
@@ -104,12 +105,10 @@ async def test_a_crash_before_any_tool_may_be_tried_again_and_nothing_is_sent_tw
         assert history.content.count("SIGKILL") <= 1
 
 
-@pytest.mark.parametrize("dialect", ["acp", "claude"])
-async def test_after_a_crash_the_session_is_resumed_and_said_to_be(
-    home: Home, dialect: str
-) -> None:
+@pytest.mark.parametrize("agent", ["acp", "claude"])
+async def test_after_a_crash_the_session_is_resumed_and_said_to_be(home: Home, agent: str) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}) as aria,
+        home.avatar(agent=agent) as aria,
         aria.events(ContinuityEvent) as continuity,
     ):
         first = await aria.chat(script({"say": "remember me"}))
@@ -236,15 +235,14 @@ async def test_what_is_missing_is_named(home: Home) -> None:
         with pytest.raises(AgentNotFound, match="no-such-agent"):
             await runtime.start("acp", **home.options(executable="no-such-agent"))
         with pytest.raises(SettingsError):
-            await runtime.start("embedded", **home.options(options={"dialect": "klingon"}))
+            await runtime.start("embedded", **home.options(options={"dialect": "claude"}))
         with pytest.raises(SettingsError):
             await runtime.start("no-such-provider", **home.options())
         await runtime.start("embedded", "aria", **home.options())
         with pytest.raises((SettingsError, AvatarStartError), match="aria"):
             await runtime.start("embedded", "aria", **home.options())
-        claude = home.options(options={"dialect": "claude"}, resume=NOBODY)
         with pytest.raises(AvatarStartError, match="session"):
-            await runtime.start("embedded", **claude)
+            await runtime.start(launcher.agent("claude"), **home.options(resume=NOBODY))
 
 
 async def test_a_start_that_is_cancelled_leaves_nothing(home: Home) -> None:
@@ -315,10 +313,10 @@ async def test_a_resume_in_a_turn_cancels_it_and_what_waits_goes_to_the_new_sess
         assert "the old one" in answer.content
 
 
-@pytest.mark.parametrize("dialect", ["acp", "claude"])
-async def test_a_resume_of_nothing_goes_on_fresh_and_says_so(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", ["acp", "claude"])
+async def test_a_resume_of_nothing_goes_on_fresh_and_says_so(home: Home, agent: str) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}) as aria,
+        home.avatar(agent=agent) as aria,
         aria.events(ContinuityEvent) as continuity,
     ):
         with suppress(AvatarStartError):

@@ -21,7 +21,7 @@ from avatar_actors.model.errors import AgentDied
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.processes import PipeReader, open_lease
-from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.descriptors import OwnedFd
 from avatar_actors.session.file_server import file_server
 from avatar_actors.session.messages import (
     BridgeMessage,

@@ -166,7 +166,7 @@ async def test_a_crash_is_there_with_its_traceback_and_its_restart(
     text = file.read_text()
     assert "Traceback (most recent call last):" in text
     assert "avatar_actors.model.errors.AgentDied: the agent was killed by SIGKILL" in text
-    for words in ("bridge crashed", "session is started again", "its session was lost"):
+    for words in ("bridge crashed", "session is restarted", "its session was lost"):
         assert words in text
 
 

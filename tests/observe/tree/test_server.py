@@ -47,7 +47,7 @@ class House:
 async def open_house(scratch: Path) -> AsyncGenerator[House]:
     with listening_for_watchers(scratch) as listener, trio.fail_after(LIMIT):
         async with open_supervisor("runtime", intensity=1000) as root:
-            prospect = TreeSource(
+            source = TreeSource(
                 listener=listener,
                 pid=os.getpid(),
                 program="house",
@@ -55,7 +55,7 @@ async def open_house(scratch: Path) -> AsyncGenerator[House]:
                 tree=root.tree,
                 notices=root.notices,
             )
-            showing = partial(tree_endpoint, prospect=prospect)
+            showing = partial(tree_endpoint, source=source)
             await root.start(ChildSpec("tree endpoint", showing))
             yield House(root, Path(listener.getsockname()))
 
@@ -208,7 +208,7 @@ async def test_what_is_no_tree_is_one_error(tmp_path: Path, said: bytes) -> None
         listening = trio.SocketListener(trio.socket.from_stdlib_socket(listener.dup()))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trio.serve_listeners, say, [listening])
-            with pytest.raises(Unwatchable, match="is no tree"):
+            with pytest.raises(Unwatchable, match="sent no tree"):
                 async with watch_tree(tmp_path / "tree") as trees:
                     await anext(trees)
             nursery.cancel_scope.cancel()
@@ -216,7 +216,7 @@ async def test_what_is_no_tree_is_one_error(tmp_path: Path, said: bytes) -> None
 
 @pytest.mark.parametrize("name", ["nothing", "x" * 200])
 async def test_where_nobody_listens_nothing_can_be_watched(tmp_path: Path, name: str) -> None:
-    with pytest.raises(Unwatchable, match="nobody offers a tree"):
+    with pytest.raises(Unwatchable, match="no program offers a tree"):
         async with watch_tree(tmp_path / name):
             pass
 
