@@ -51,6 +51,7 @@ class _Output(QueueHandler):
         self.users = 0
         self.setLevel(settings.level.upper())
         self._dropped = 0
+        self._is_closed = False
         self._target = _target(settings)
         self._target.setFormatter(logging.Formatter(settings.format))
         self._writer = _Writer(self._lines, self._target)
@@ -64,13 +65,17 @@ class _Output(QueueHandler):
             self._dropped += 1
 
     def close(self) -> None:
-        """Wait until all is written."""
+        """Wait until all is written; what a full disk does not take is lost."""
+        if self._is_closed:
+            return  # `logging` closes every handler once more at the end of the program
+        self._is_closed = True
         self._writer.stop()
         if self._dropped:
             words = f"{self._dropped} line(s) were not written: the disk was too slow"
             facts = {"name": "avatar_actors", "levelno": logging.WARNING, "msg": words}
             self._target.handle(logging.makeLogRecord({**facts, "levelname": "WARNING"}))
-        self._target.close()
+        with suppress(OSError):
+            self._target.close()
         super().close()
 
 

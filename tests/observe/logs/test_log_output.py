@@ -229,9 +229,6 @@ async def test_a_file_that_cannot_be_is_one_clear_error(
         await one_turn(home, LogSettings(file=tmp_path / name))
 
 
-@pytest.mark.xfail(
-    reason="a file that cannot be flushed at its close ends the runtime with OSError"
-)
 def test_a_full_disk_under_the_log_ends_nobody(tmp_path: Path) -> None:
     file, work = tmp_path / "avatars.log", tmp_path / "work"
     work.mkdir()
