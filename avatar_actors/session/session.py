@@ -238,7 +238,7 @@ class _RemoteEnd:
     def __init__(self, around: RemoteContext, out: Out) -> None:
         self._link = ChildSpec(
             "remote link",
-            partial(remote_link, around=around, out=out),
+            partial(remote_link, context=around, out=out),
             shutdown=_GOODBYE,
             mailbox=MailboxSpec(_UNREAD, Overflow.FAIL),
         )
