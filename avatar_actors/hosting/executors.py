@@ -317,7 +317,7 @@ class OwnLoop(OnLoop):
 
         self.down: Future[None] = Future()
         """Done when the loop has ended."""
-        # Not by asyncio's policy: trio-asyncio, once imported, refuses to make a loop in a trio task.
+        # Not by asyncio's policy: trio-asyncio, once imported, makes no loop in a trio task.
         # And with a factory the runner does not make it the current loop of this thread.
         self._runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
         self._stopping = asyncio.Event()
