@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from avatar_actors import open_runtime
-from avatar_actors.avatar.tree import private_dir
+from avatar_actors.avatar.actors.private_dir import private_dir
 from avatar_actors.processes import (
     WardenProcess,
     open_private_root,

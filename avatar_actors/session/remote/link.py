@@ -18,25 +18,23 @@ from avatar_actors.processes import Vitals
 from avatar_actors.providers.provider import Remote
 from avatar_actors.session.messages import (
     EndTool,
-    GatekeeperMessage,
+    FromAgent,
     GetVitals,
     KillAgent,
     LinkMessage,
+    OuterActors,
     Publish,
     QuestionsOver,
-    QueueNews,
     ResumePlan,
     SessionDown,
     SessionLost,
     SessionStarting,
     StderrTail,
     StreamEnded,
-    TrackerNews,
     WhatToResume,
     Write,
 )
-from avatar_actors.session.stdio import FromAgent
-from supervisors import Address, Inbox, MailboxFull
+from supervisors import Inbox, MailboxFull
 
 # Messages that may wait for a connection; with more it counts as broken.
 _UNSENT = 4096
@@ -46,10 +44,7 @@ _UNSEEN = Vitals(cpu_seconds=0.0, processes=0, states={})
 class RemoteContext(Struct, frozen=True, kw_only=True):
     """The agent's address, and the actors that hear of the connection."""
 
-    turn_queue: Address[QueueNews]
-    tracker: Address[TrackerNews]
-    gatekeeper: Address[GatekeeperMessage]
-    hub: Address[Publish]
+    actors: OuterActors
     remote: Remote
     redactor: Redactor
     patience: float
@@ -61,7 +56,7 @@ class RemoteContext(Struct, frozen=True, kw_only=True):
         text = self.redactor.hide(message)
         event = DiagnosticEvent(message=text, level=level, source="remote link")
         with suppress(MailboxFull):  # a remark is not worth a wait
-            self.hub.tell_nowait(Publish(0, [event]))
+            self.actors.tracker.tell_nowait(Publish(0, [event]))
 
 
 class Reached(Struct, frozen=True):
@@ -78,8 +73,8 @@ async def remote_link(
 
     Questions that only a local process can answer get empty answers.
     """
-    await context.turn_queue.tell(SessionStarting())
-    wish = await context.turn_queue.ask(WhatToResume())
+    await context.actors.turn_queue.tell(SessionStarting())
+    wish = await context.actors.turn_queue.ask(WhatToResume())
     connection = _RemoteConnection(context, out)
     try:
         async with trio.open_nursery() as nursery:
@@ -99,10 +94,10 @@ async def remote_link(
                         inbox.reply(message, ())
     finally:
         with inbox.grace():
-            await context.tracker.tell(SessionDown(connection.end is not None))
-            await context.gatekeeper.tell(QuestionsOver(None))
+            await context.actors.tracker.tell(SessionDown(connection.end is not None))
+            await context.actors.gatekeeper.tell(QuestionsOver(None))
             how = str(connection.end) if connection.end is not None else "it was stopped"
-            await context.turn_queue.tell(SessionLost(how, None, connection.end is not None))
+            await context.actors.turn_queue.tell(SessionLost(how, None, connection.end is not None))
 
 
 class _RemoteConnection:
