@@ -85,3 +85,25 @@ async def main():
 print("trio_asyncio" in sys.modules, asyncio.run(main()))
 """
     assert run(program) == "True asyncio.unix_events\n"
+
+
+def test_coroutine_handlers_get_their_loop_beside_remote_agents() -> None:
+    """Once imported, trio-asyncio lets asyncio's policy make no loop in a trio task."""
+    program = """
+import asyncio, threading, trio
+from avatar_actors import EventEmitter, TextEvent
+from avatar_actors.session.remote.asyncio_loop import open_asyncio_loop
+emitter, heard = EventEmitter(), threading.Event()
+async def handler(event):
+    await asyncio.sleep(0)
+    heard.set()
+emitter.on(TextEvent, handler)
+async def remote():
+    async with open_asyncio_loop(print):
+        pass
+    emitter.emit(TextEvent(text="x"))
+trio.run(remote)
+print(heard.wait(60))
+emitter.end_handler_loop().result(60)
+"""
+    assert run(program) == "True\n"

@@ -317,8 +317,9 @@ class OwnLoop(OnLoop):
 
         self.down: Future[None] = Future()
         """Done when the loop has ended."""
-        # With a factory: otherwise the runner would make it the current loop of this thread.
-        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        # Not by asyncio's policy: trio-asyncio, once imported, makes no loop in a trio task.
+        # And with a factory the runner does not make it the current loop of this thread.
+        self._runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
         self._stopping = asyncio.Event()
         super().__init__(self._runner.get_loop())
         threading.Thread(target=self._run, name="avatar-handler-loop", daemon=True).start()

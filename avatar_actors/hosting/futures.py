@@ -30,21 +30,40 @@ def done_future() -> Future[None]:
 async def finished(future: Future[Any]) -> None:
     """Wait until it is done, whatever its result. Cancelling the wait does not cancel it."""
     if sniffio.current_async_library() == "trio":
-        done, token = trio.Event(), trio.lowlevel.current_trio_token()
-
-        def wake(_: object) -> None:
-            with suppress(*LOOP_IS_GONE):
-                token.run_sync_soon(done.set)
-
-        future.add_done_callback(wake)
-        await done.wait()
+        await _finished_in_trio(future)
     else:
-        import asyncio  # noqa: PLC0415 - an asyncio program has imported it already
+        await _finished_in_asyncio(future)
 
-        waiter = asyncio.wrap_future(future)
-        # Marks an error as seen: asyncio would log it, though the caller gets it from the future.
-        waiter.add_done_callback(lambda each: each.cancelled() or each.exception())
-        await asyncio.wait([waiter])
+
+async def _finished_in_trio(future: Future[Any]) -> None:
+    done, token = trio.Event(), trio.lowlevel.current_trio_token()
+
+    def wake(_: object) -> None:
+        with suppress(*LOOP_IS_GONE):
+            token.run_sync_soon(done.set)
+
+    future.add_done_callback(wake)
+    await done.wait()
+
+
+async def _finished_in_asyncio(future: Future[Any]) -> None:
+    # Not `asyncio.wrap_future`: that would cancel the future with the wait, unless it is shielded,
+    # and then takes nearly twice as long (57 instead of 31 us).
+    import asyncio  # noqa: PLC0415 - an asyncio program has imported it already
+
+    loop = asyncio.get_running_loop()
+    done = loop.create_future()
+
+    def wake(_: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle)
+
+    def settle() -> None:
+        if not done.done():
+            done.set_result(None)
+
+    future.add_done_callback(wake)
+    await done
 
 
 async def finished_though_cancelled(future: Future[Any]) -> None:

@@ -209,7 +209,7 @@ class _RemoteEnd:
         out, self._heard = trio.open_memory_channel[messages.FromAgent](_AHEAD)
         self._link = ChildSpec(
             "remote link",
-            partial(remote_link, around=around, out=out),
+            partial(remote_link, context=around, out=out),
             shutdown=_GOODBYE,
             mailbox=MailboxSpec(_UNREAD, Overflow.FAIL),
         )

@@ -1,7 +1,7 @@
-"""Agents that run elsewhere: the connection in place of a process.
+"""Agents that run elsewhere: a connection instead of a process.
 
-Only `remote_link` is imported with a session. The others need the extra `remote` and come with the
-first connection: they bring asyncio, pydantic and half a second of imports along.
+Only `link` is imported with a session. The other modules need the extra `remote` and are imported
+with the first connection: asyncio and pydantic take half a second.
 """
 
 __all__: list[str] = []

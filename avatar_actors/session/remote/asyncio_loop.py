@@ -1,4 +1,4 @@
-"""An asyncio loop inside trio, for what is asyncio's alone; the host's asyncio stays its own."""
+"""An asyncio loop inside trio, for libraries that need asyncio; leaves the host's asyncio alone."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import trio_asyncio  # type: ignore[import-untyped]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# It has no types: this file is the only one that sees it.
+# It has no types: no other module imports it.
 _trio_asyncio = cast("Any", trio_asyncio)
 
 
 @asynccontextmanager
 async def open_asyncio_loop(complain: Callable[[str], None]) -> AsyncGenerator[None]:
-    """A loop for the length of a block; what goes wrong in nobody's sight is complained about."""
+    """A loop for the length of a block; errors that no task raises go to `complain`."""
     _leave_the_host_alone()
     async with _trio_asyncio.open_loop() as loop:
 
@@ -29,13 +29,13 @@ async def open_asyncio_loop(complain: Callable[[str], None]) -> AsyncGenerator[N
 
 
 def in_asyncio(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """A coroutine function of asyncio's, to be awaited in trio, within such a loop."""
+    """Adapts an asyncio coroutine function to be awaited in trio, within such a loop."""
     adapted: Callable[P, Awaitable[T]] = _trio_asyncio.aio_as_trio(function)
     return adapted
 
 
 def in_trio(function: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
-    """An async function of trio's, to be awaited in asyncio."""
+    """Adapts a trio async function to be awaited in asyncio."""
     adapted: Callable[P, Awaitable[T]] = _trio_asyncio.trio_as_aio(function)
     return adapted
 

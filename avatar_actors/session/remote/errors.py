@@ -1,4 +1,4 @@
-"""What the libraries of the network raise, as errors of ours that say what to do."""
+"""Translates errors of the network libraries into errors of this package that say what to do."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _TIMEOUTS = (TimeoutError, trio.TooSlowError, httpx.TimeoutException)
 
 
 def explained(
-    error: Exception, around: RemoteContext, *, was_up: bool = False
+    error: Exception, context: RemoteContext, *, was_up: bool = False
 ) -> AgentError | AvatarStartError:
-    """The same in our words, without the secrets that such errors may hold."""
+    """The translated error, without the secrets that the original may hold."""
     if was_up:
-        lost = f"the connection to {around.remote.shown} was lost: {_words(error)}"
-        return ConnectionLost(around.redactor.hide(lost))
-    found = _start_error(error, around)
-    hide = around.redactor.hide
+        lost = f"the connection to {context.remote.shown} was lost: {_words(error)}"
+        return ConnectionLost(context.redactor.hide(lost))
+    found = _start_error(error, context)
+    hide = context.redactor.hide
     return type(found)(hide(found.message), hide(found.advice))
 
 
-def _start_error(error: Exception, around: RemoteContext) -> AvatarStartError:
-    where = around.remote.shown
+def _start_error(error: Exception, context: RemoteContext) -> AvatarStartError:
+    where = context.remote.shown
     status = _status(error)
     if status is not None:
         return _refused(status, where)
@@ -53,11 +53,11 @@ def _start_error(error: Exception, around: RemoteContext) -> AvatarStartError:
                 words = f"the host of {where} is not known: {each.strerror or each}"
                 return AgentNotFound(words, "Check the name in `url`.")
             case ConnectionRefusedError() | OSError(errno=errno.ECONNREFUSED):
-                return AgentNotFound(f"nobody listens at {where}", "Is the agent's server up?")
+                return AgentNotFound(f"nothing listens at {where}", "Is the agent's server up?")
             case _:
                 pass
     if any(isinstance(each, _TIMEOUTS) for each in causes):
-        words = f"{where} did not answer within {around.patience:g} s"
+        words = f"{where} did not answer within {context.patience:g} s"
         return AgentRefused(words, "Raise timeouts.start if it is only slow.")
     return AgentRefused(f"no connection to {where}: {_words(error)}")
 
@@ -83,7 +83,7 @@ def _status(error: Exception) -> int | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error, and everything it came from."""
+    """The error and all of its causes."""
     yield error
     behind = [error.__cause__ or error.__context__]
     if isinstance(error, BaseExceptionGroup):

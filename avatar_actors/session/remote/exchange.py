@@ -19,8 +19,8 @@ from avatar_actors.session.remote.transports import RemoteTransport, open_line
 _FULL = 64 * 1024
 
 
-class Inward:
-    """Filled from asyncio, emptied from trio; both are tasks of one actor in one thread."""
+class IncomingLines:
+    """Buffers messages from asyncio for trio; both sides are tasks of one actor in one thread."""
 
     def __init__(self) -> None:
         self._lines: list[bytes] = []
@@ -31,27 +31,27 @@ class Inward:
 
     @property
     def is_full(self) -> bool:
-        """Whether who fills it should wait for room."""
+        """Whether the filling task should wait for room."""
         return self._size >= _FULL
 
     def add(self, line: bytes) -> None:
-        """One more message; a line end within it would make two of it."""
+        """Add one message, without line ends: they would split it in two."""
         self._lines.append(line.replace(b"\n", b" ") if b"\n" in line else line)
         self._size += len(line)
         self._stir.set()
 
     async def room(self) -> None:
-        """Until it was emptied."""
+        """Wait until it has been emptied."""
         while self.is_full:
             await self._room.wait()
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Nothing more will come."""
         self._is_closed = True
         self._stir.set()
 
     async def take(self) -> bytes:
-        """All that is there, as lines; nothing at the end."""
+        """All messages that are here, as lines; b"" at the end."""
         while not self._lines and not self._is_closed:
             await self._stir.wait()
         self._stir = trio.Event()
@@ -62,67 +62,67 @@ class Inward:
         return block
 
 
-# What saying goodbye may take: the last words and the orderly close.
+# Seconds for the last messages, and for an orderly close.
 _GOODBYE = 1.5
 
 End: TypeAlias = AgentError | AvatarStartError
 
 
 async def exchange(
-    around: RemoteContext,
+    context: RemoteContext,
     unsent: trio.MemoryReceiveChannel[bytes],
     out: trio.MemorySendChannel[FromAgent],
     ended: Callable[[End], Awaitable[None]],
 ) -> None:
-    """Until the connection is gone, which `ended` is told at once, after the last message."""
-    inward = Inward()
-    async with open_asyncio_loop(around.remark):
+    """Carry messages until the connection is gone; then call `ended`, after the last message."""
+    incoming = IncomingLines()
+    async with open_asyncio_loop(context.remark):
         line: RemoteTransport | None = None
         try:
-            line = await open_line(around, inward.add)
-            talk = _Talk(around, line, inward, unsent)
-            await talk.carry(out)
-            await ended(talk.why())
+            line = await open_line(context, incoming.add)
+            traffic = _Traffic(context, line, incoming, unsent)
+            await traffic.carry(out)
+            await ended(traffic.why())
         except Exception as error:  # noqa: BLE001 - whatever the libraries of the network raise
-            await ended(explained(error, around))
+            await ended(explained(error, context))
         finally:
             if line is not None:
                 await _leave(line, unsent)
 
 
-class _Talk:
-    """What is said and heard on one open line."""
+class _Traffic:
+    """Carries messages both ways on one open transport."""
 
     def __init__(
         self,
-        around: RemoteContext,
+        context: RemoteContext,
         line: RemoteTransport,
-        inward: Inward,
+        incoming: IncomingLines,
         unsent: trio.MemoryReceiveChannel[bytes],
     ) -> None:
-        self._around, self._line = around, line
-        self._inward, self._unsent = inward, unsent
+        self._context, self._line = context, line
+        self._incoming, self._unsent = incoming, unsent
         self._error: Exception | None = None
         self._has_heard = False
 
     async def carry(self, out: trio.MemorySendChannel[FromAgent]) -> None:
-        """Both ways, to the end of the line; what came before the end is handed on before it."""
+        """Carry messages to the end of the connection; all that came before it are handed on."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._hand_on, out)
             async with trio.open_nursery() as talking:
                 talking.start_soon(self._say_all, talking.cancel_scope)
                 await in_asyncio(self._hear_all)()
                 talking.cancel_scope.cancel()
-            self._inward.close()
+            self._incoming.close()
 
     def why(self) -> End:
-        """Why the line ended, in words and without secrets."""
+        """Why the connection ended, without secrets."""
         error = self._error or ConnectionError(self._line.last_words())
-        return explained(error, self._around, was_up=self._has_heard)
+        return explained(error, self._context, was_up=self._has_heard)
 
     async def _hand_on(self, out: trio.MemorySendChannel[FromAgent]) -> None:
         try:
-            while block := await self._inward.take():
+            while block := await self._incoming.take():
                 await out.send(block)
         except trio.BrokenResourceError:
             pass  # the bridge has left, so the session is being stopped
@@ -136,13 +136,13 @@ class _Talk:
             talking.cancel()
 
     async def _hear_all(self) -> None:
-        """A coroutine of asyncio's."""
+        """Runs in asyncio."""
         try:
             while (message := await self._line.receive()) is not None:
                 self._has_heard = True
-                self._inward.add(msgspec.json.encode(message))
-                if self._inward.is_full:
-                    await in_trio(self._inward.room)()
+                self._incoming.add(msgspec.json.encode(message))
+                if self._incoming.is_full:
+                    await in_trio(self._incoming.room)()
         except Exception as error:  # noqa: BLE001 - whatever the libraries of the network raise
             self._error = error
 
@@ -153,12 +153,12 @@ async def _say(line: RemoteTransport, data: bytes) -> None:
 
 
 async def _leave(line: RemoteTransport, unsent: trio.MemoryReceiveChannel[bytes]) -> None:
-    """Say the last words of the bridge, and close."""
+    """Send the last messages of the bridge, and close."""
     with trio.CancelScope(shield=True, deadline=trio.current_time() + _GOODBYE):
         try:
             while True:
                 await _say(line, unsent.receive_nowait())
-        except Exception:  # noqa: BLE001 - nothing more to say, or nobody who hears it
+        except Exception:  # noqa: BLE001 - nothing more to send, or the other side is gone
             pass
     with trio.CancelScope(shield=True, deadline=trio.current_time() + _GOODBYE):
         await in_asyncio(line.close)()

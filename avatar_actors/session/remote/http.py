@@ -23,10 +23,10 @@ _INTERNAL = -32603
 
 
 class Establishing:
-    """The requests for a session that wait for their answer, and the streams that are open.
+    """Opens the event stream of each session that the agent answers with.
 
-    The SDK's server (0.12) answers `session/load` and then does not know the session: its stream is
-    refused, and so would every prompt be. Such an answer becomes the error that it is.
+    The SDK's server (0.12) answers `session/load` and then does not know the session: it refuses
+    the stream, and would refuse every prompt. Such an answer becomes an error.
     """
 
     def __init__(self, open_stream: Callable[[str], Awaitable[httpx.Response]]) -> None:
@@ -36,12 +36,12 @@ class Establishing:
         self._news = trio.Event()
 
     def asked(self, message: object) -> None:
-        """This goes to the agent."""
+        """Note a message to the agent, if it asks for a session."""
         if is_object(message) and message.get("method") in _METHODS:
             self._asked[message.get("id")] = text_at(message, "params", "sessionId")
 
     async def is_established(self, message: JsonObject) -> bool:
-        """Whether this answers such a request: it then names its session, or is an error."""
+        """Whether this answers such a request; it then names its session, or becomes an error."""
         if "method" in message or message.get("id") not in self._asked:
             return False
         wanted = self._asked.pop(message["id"])
@@ -65,20 +65,23 @@ class Establishing:
         return True
 
     async def stream_of(self, session_id: str) -> httpx.Response:
-        """The stream that was opened for it. The SDK may want it before the session is there."""
+        """The stream that was opened for it. The SDK may ask before the session exists."""
         while session_id not in self._streams:
             await self._news.wait()
         return self._streams.pop(session_id)
 
 
 def _fail(message: JsonObject, words: str) -> None:
-    """Turn an answer into the error that it amounts to."""
+    """Turn an answer into an error."""
     message.pop("result", None)
     message["error"] = {"code": _INTERNAL, "message": words}
 
 
 class Events:
-    """The events of one stream. One longer than the limit is left out and counted, no more."""
+    """Parses server-sent events; leaves out and counts those over the limit.
+
+    By hand, since httpx-sse keeps lines of any length in memory.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -130,21 +133,21 @@ class Events:
         return b"" if is_overlong else data
 
 
-# Messages that may be in the SDK's queue.
+# Messages that may wait in the SDK's queue.
 _AHEAD = 64
-# What is around the data of an event.
+# Bytes besides the data of an event.
 _FRAME = 64
-# Idle connections are left before the usual servers do it: a request must not meet their close.
+# Seconds after which idle connections are closed, before servers do: a request must not race that.
 _IDLE = 2.0
-# What is read of an answer that is no stream.
+# Bytes that are read of an answer that is not a stream.
 _BODY = 1024 * 1024
 
 
 class StreamWatch:
-    """What is known of the streams: their limits, whether one ended, and why."""
+    """The state that all streams of a connection share: limits, whether one ended, and why."""
 
-    def __init__(self, around: RemoteContext, aside: Callable[[bytes], None]) -> None:
-        self.around, self.aside = around, aside
+    def __init__(self, context: RemoteContext, aside: Callable[[bytes], None]) -> None:
+        self.context, self.aside = context, aside
         self.room = asyncio.Semaphore(_AHEAD)
         self.last_words = "the stream of events ended"
         self._reading: set[trio.CancelScope] = set()
@@ -158,7 +161,7 @@ class StreamWatch:
                 if not self._is_over:
                     return await anext(chunks, b"")
             except httpx.ReadTimeout:
-                self.last_words = f"nothing came for {self.around.remote.dead_after:g} s"
+                self.last_words = f"nothing came for {self.context.remote.dead_after:g} s"
             except httpx.HTTPError as error:
                 self.last_words = f"{type(error).__name__}: {error}"
             finally:
@@ -166,18 +169,18 @@ class StreamWatch:
         return b""
 
     def lose(self) -> None:
-        """One stream has ended, and with it the connection."""
+        """End the connection, as one stream has ended."""
         self._is_over = True
         for scope in self._reading:
             scope.cancel()
 
 
 class GuardedHttp(httpx.AsyncBaseTransport):
-    """Adds the headers, which nobody above gets to see, and the query of the address."""
+    """Adds the headers and the query of the address, which the SDK must not see."""
 
     def __init__(self, watch: StreamWatch) -> None:
         self._watch = watch
-        self._url = httpx.URL(watch.around.remote.url)
+        self._url = httpx.URL(watch.context.remote.url)
         limits = httpx.Limits(keepalive_expiry=_IDLE)
         # HTTP/2 would write the headers to its log.
         self._inner = httpx.AsyncHTTPTransport(verify=_tls(self._url), limits=limits, http2=False)
@@ -185,15 +188,15 @@ class GuardedHttp(httpx.AsyncBaseTransport):
         self._stream_headers = httpx.Headers()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Of asyncio's to the SDK; what it does is trio's."""
+        """Called by the SDK in asyncio; the request runs in trio."""
         return await in_trio(self._handle)(request)
 
     async def aclose(self) -> None:
-        """Its connections too."""
+        """Close its connections."""
         await in_trio(self._inner.aclose)()
 
     async def admit(self, data: bytes) -> bytes | None:
-        """The event's data as the SDK gets it; None for what is no message."""
+        """The event's data for the SDK; None if it is not a message."""
         message = decoded(data)
         if not is_object(message):
             self._watch.aside(data)
@@ -225,13 +228,13 @@ class GuardedHttp(httpx.AsyncBaseTransport):
     async def _send(
         self, method: str, headers: httpx.Headers, content: bytes | None = None
     ) -> httpx.Response:
-        silence = self._watch.around.remote.dead_after
+        silence = self._watch.context.remote.dead_after
         is_first = text_at(decoded(content or b""), "method") == "initialize"
         # The first answer may take as long as the start: that is the bridge's to limit.
         read = None if is_first else silence
-        timeout = httpx.Timeout(silence, connect=self._watch.around.patience, read=read)
+        timeout = httpx.Timeout(silence, connect=self._watch.context.patience, read=read)
         real = headers.copy()
-        real.update(self._watch.around.remote.headers)
+        real.update(self._watch.context.remote.headers)
         real["Accept-Encoding"] = "identity"
         request = httpx.Request(
             method,
@@ -244,15 +247,15 @@ class GuardedHttp(httpx.AsyncBaseTransport):
 
 
 class _Stream(httpx.AsyncByteStream):
-    """The events of one stream, each whole and readable, as fast as they are taken."""
+    """Whole and valid events of one stream, as fast as the SDK takes them."""
 
     def __init__(self, response: httpx.Response, guard: GuardedHttp, watch: StreamWatch) -> None:
         self._response, self._guard, self._watch = response, guard, watch
         self._chunks = response.aiter_raw()
-        self._events = Events(watch.around.max_message + _FRAME)
+        self._events = Events(watch.context.max_message + _FRAME)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Of asyncio's; whatever ends it ends the other streams too."""
+        """Runs in asyncio; its end ends the other streams too."""
         try:
             while (data := await in_trio(self._some)()) is not None:
                 for each in data:
@@ -270,12 +273,12 @@ class _Stream(httpx.AsyncByteStream):
             return None
         found = [await self._guard.admit(data) for data in self._events.feed(chunk)]
         if overlong := self._events.take_overlong():
-            self._watch.around.remark(f"{overlong} message(s) over the limit; left out")
+            self._watch.context.remark(f"{overlong} message(s) over the limit; left out")
         return [data for data in found if data is not None]
 
 
 def client_of(guard: GuardedHttp) -> httpx.AsyncClient:
-    """What the SDK sends its requests by."""
+    """The client that the SDK sends its requests with."""
     return httpx.AsyncClient(transport=guard, timeout=None, trust_env=False)
 
 
@@ -284,7 +287,7 @@ def _tls(url: httpx.URL) -> ssl.SSLContext | bool:
 
 
 async def _plain(response: httpx.Response) -> httpx.Response:
-    """An answer that is read at once; more than anybody says there is not kept."""
+    """An answer whose body is read at once, up to a limit."""
     body = bytearray()
     try:
         async for chunk in response.aiter_raw():

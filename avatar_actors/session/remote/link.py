@@ -1,4 +1,4 @@
-"""The remote link: stands in for process, writer and reader where the agent runs elsewhere."""
+"""The remote link: replaces agent process, writer and reader where the agent runs elsewhere."""
 
 from __future__ import annotations
 
@@ -36,22 +36,23 @@ from avatar_actors.session.messages import (
 )
 from supervisors import Inbox, MailboxFull
 
-# Messages that may wait for a connection that takes none; then it counts as broken.
+# Messages that may wait for a connection; with more it counts as broken.
 _UNSENT = 4096
 _UNSEEN = Vitals(cpu_seconds=0.0, processes=0, states={})
 
 
 class RemoteContext(Struct, frozen=True, kw_only=True):
-    """Where the agent is and whom it concerns. `patience`: seconds until it must be reached."""
+    """The agent's address, and the actors that hear of the connection."""
 
     actors: OuterActors
     remote: Remote
     redactor: Redactor
     patience: float
+    """Seconds within which the agent must be reached."""
     max_message: int
 
     def remark(self, message: str, level: Level = Level.WARNING) -> None:
-        """Something that the host should know, without its secrets."""
+        """Publish a diagnostic event for the host, without its secrets."""
         text = self.redactor.hide(message)
         event = DiagnosticEvent(message=text, level=level, source="remote link")
         with suppress(MailboxFull):  # a remark is not worth a wait
@@ -59,30 +60,30 @@ class RemoteContext(Struct, frozen=True, kw_only=True):
 
 
 class Reached(Struct, frozen=True):
-    """What the bridge gets to know of the link."""
+    """What the bridge learns of the link."""
 
     wish: ResumePlan
     life: str
 
 
 async def remote_link(
-    inbox: Inbox[LinkMessage], around: RemoteContext, out: trio.MemorySendChannel[FromAgent]
+    inbox: Inbox[LinkMessage], context: RemoteContext, out: trio.MemorySendChannel[FromAgent]
 ) -> None:
-    """Ready at once: the connection is made for the first message. Its end is the bridge's to tell.
+    """Ready at once: the first message opens the connection. The bridge reports its end.
 
-    What only a process of ours can give is answered with nothing.
+    Questions that only a local process can answer get empty answers.
     """
-    await around.actors.turn_queue.tell(SessionStarting())
-    wish = await around.actors.turn_queue.ask(WhatToResume())
-    call = _RemoteConnection(around, out)
+    await context.actors.turn_queue.tell(SessionStarting())
+    wish = await context.actors.turn_queue.ask(WhatToResume())
+    connection = _RemoteConnection(context, out)
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(call.hold)
+            nursery.start_soon(connection.hold)
             inbox.ready(Reached(wish, os.urandom(4).hex()))
             async for message in inbox:
                 match message:
                     case Write(data):
-                        call.say(data)
+                        connection.say(data)
                     case GetVitals():
                         inbox.reply(message, _UNSEEN)
                     case EndTool():
@@ -93,29 +94,29 @@ async def remote_link(
                         inbox.reply(message, ())
     finally:
         with inbox.grace():
-            await around.actors.tracker.tell(SessionDown(call.end is not None))
-            await around.actors.gatekeeper.tell(QuestionsOver(None))
-            how = str(call.end) if call.end is not None else "it was stopped"
-            await around.actors.turn_queue.tell(SessionLost(how, None, call.end is not None))
+            await context.actors.tracker.tell(SessionDown(connection.end is not None))
+            await context.actors.gatekeeper.tell(QuestionsOver(None))
+            how = str(connection.end) if connection.end is not None else "it was stopped"
+            await context.actors.turn_queue.tell(SessionLost(how, None, connection.end is not None))
 
 
 class _RemoteConnection:
     """One connection, from the first message to its end."""
 
-    def __init__(self, around: RemoteContext, out: trio.MemorySendChannel[FromAgent]) -> None:
-        self._around, self._out = around, out
+    def __init__(self, context: RemoteContext, out: trio.MemorySendChannel[FromAgent]) -> None:
+        self._context, self._out = context, out
         self._to_say, self._said = trio.open_memory_channel[bytes](_UNSENT)
         self.end: AgentError | AvatarStartError | None = None
 
     def say(self, data: bytes) -> None:
-        """Whole messages, as lines."""
+        """Queue whole messages, as lines."""
         try:
             self._to_say.send_nowait(data)
         except trio.WouldBlock:
             raise WireBroken("the connection takes no messages") from None
 
     async def hold(self) -> None:
-        """Carry messages until there is no connection any more, and say why."""
+        """Carry messages until the connection is gone, and say why."""
         try:
             exchange = await trio.to_thread.run_sync(_load, abandon_on_cancel=True)
         except ImportError as error:
@@ -125,7 +126,7 @@ class _RemoteConnection:
             )
             await self._tell_end()
             return
-        await exchange.exchange(self._around, self._said, self._out, self._ended)
+        await exchange.exchange(self._context, self._said, self._out, self._ended)
 
     async def _ended(self, why: AgentError | AvatarStartError) -> None:
         self.end = why

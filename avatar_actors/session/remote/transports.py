@@ -18,15 +18,15 @@ from avatar_actors.wire.json_values import decoded, is_object
 
 
 class GuardedSocket:
-    """What the SDK's transport asks of a connection.
+    """The connection that the SDK's transport uses; leaves out frames that are not messages.
 
-    The SDK (0.12) drops binary frames and broken JSON without a word, and takes `null` for the end.
+    The SDK (0.12) silently drops binary frames and broken JSON, and takes `null` for the end.
     """
 
     def __init__(
-        self, socket: ClientConnection, around: RemoteContext, aside: Callable[[bytes], None]
+        self, socket: ClientConnection, context: RemoteContext, aside: Callable[[bytes], None]
     ) -> None:
-        self._socket, self._around, self._aside = socket, around, aside
+        self._socket, self._context, self._aside = socket, context, aside
 
     async def send(self, text: str) -> None:
         """One message, one frame."""
@@ -37,74 +37,74 @@ class GuardedSocket:
         while True:
             frame = await self._socket.recv()
             if isinstance(frame, bytes):
-                self._around.remark(f"a binary frame of {len(frame)} bytes; left out")
+                self._context.remark(f"a binary frame of {len(frame)} bytes; left out")
                 continue
             raw = frame.encode()
-            if len(raw) <= self._around.max_message and is_object(decoded(raw)):
+            if len(raw) <= self._context.max_message and is_object(decoded(raw)):
                 return frame
-            self._aside(raw)  # the wire says what is wrong with it
+            self._aside(raw)  # the wire reports what is wrong with it
 
     async def close(self) -> None:
-        """In an orderly way, as far as the other side takes part in it."""
+        """Close it with a handshake, if the other side takes part."""
         await self._socket.close()
 
 
-# What a WebSocket's closing handshake may take.
+# Seconds for a WebSocket's closing handshake.
 _CLOSE = 0.5
-# A message over the limit is left out; one this many times as long would eat up the memory first.
+# A message over the limit is left out; one this many times as long ends the connection.
 _HOPELESS = 4
-# The library writes all headers to its log.
+# The library would log all headers.
 _SILENCE = logging.Logger("avatar_actors.session.remote.websockets")
 _SILENCE.disabled = True
 
 
 class RemoteTransport(Protocol):
-    """The SDK's transport, as far as it is used: coroutines of asyncio's."""
+    """The part of the SDK's transport that is used: asyncio coroutines."""
 
     async def send(self, message: dict[str, Any]) -> None:
-        """May raise: it was not delivered."""
+        """Send one message; raises if it was not delivered."""
         ...
 
     async def receive(self) -> dict[str, Any] | None:
-        """None at the end."""
+        """The next message; None at the end."""
         ...
 
     async def close(self) -> None:
-        """Say goodbye, as far as there is a way to."""
+        """Close the connection in an orderly way, if possible."""
         ...
 
     def last_words(self) -> str:
-        """Why nothing more is received."""
+        """Why nothing more comes."""
         ...
 
 
-async def open_line(around: RemoteContext, aside: Callable[[bytes], None]) -> RemoteTransport:
-    """A line to the agent; what comes and is no message goes `aside`, to be told of."""
-    if around.remote.url.startswith("ws"):
-        return _SocketLine(await in_asyncio(_connected)(around), around, aside)
-    return _HttpLine(around, aside)
+async def open_line(context: RemoteContext, aside: Callable[[bytes], None]) -> RemoteTransport:
+    """Open a transport to the agent; what is not a message goes to `aside`, to be reported."""
+    if context.remote.url.startswith("ws"):
+        return _SocketLine(await in_asyncio(_connected)(context), context, aside)
+    return _HttpLine(context, aside)
 
 
 class _Connect(connect):
-    """Follows no redirect: the headers are meant for the address that was given."""
+    """Follows no redirect: the headers are only for the given address."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
         return exc
 
 
-async def _connected(around: RemoteContext) -> ClientConnection:
-    remote = around.remote
+async def _connected(context: RemoteContext) -> ClientConnection:
+    remote = context.remote
     tls = ssl.create_default_context() if remote.url.startswith("wss") else None
     return await _Connect(
         remote.url,
         additional_headers=remote.headers,
         compression=None,
         proxy=None,
-        open_timeout=around.patience,
+        open_timeout=context.patience,
         ping_interval=remote.dead_after / 2,
         ping_timeout=remote.dead_after / 2,
         close_timeout=_CLOSE,
-        max_size=around.max_message * _HOPELESS,
+        max_size=context.max_message * _HOPELESS,
         logger=_SILENCE,
         ssl=tls,
     )
@@ -112,11 +112,11 @@ async def _connected(around: RemoteContext) -> ClientConnection:
 
 class _SocketLine:
     def __init__(
-        self, socket: ClientConnection, around: RemoteContext, aside: Callable[[bytes], None]
+        self, socket: ClientConnection, context: RemoteContext, aside: Callable[[bytes], None]
     ) -> None:
         self._socket = socket
         # Not the SDK's own `create_websocket_stream` (0.12): it cuts the connection at 1 MiB.
-        guarded = GuardedSocket(socket, around, aside)
+        guarded = GuardedSocket(socket, context, aside)
         self._transport = _WebSocketTransport(guarded)
         self.send, self.receive = self._transport.send, self._transport.receive
         self.close = self._transport.close
@@ -127,11 +127,11 @@ class _SocketLine:
 
 
 class _HttpLine:
-    def __init__(self, around: RemoteContext, aside: Callable[[bytes], None]) -> None:
-        self._watch = StreamWatch(around, aside)
+    def __init__(self, context: RemoteContext, aside: Callable[[bytes], None]) -> None:
+        self._watch = StreamWatch(context, aside)
         self._guard = GuardedHttp(self._watch)
         self._client = client_of(self._guard)
-        self._transport = create_http_stream(around.remote.shown, client=self._client)
+        self._transport = create_http_stream(context.remote.shown, client=self._client)
         self.send = self._transport.send
 
     async def receive(self) -> dict[str, Any] | None:

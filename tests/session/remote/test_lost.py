@@ -145,7 +145,7 @@ async def test_restarts_can_be_chosen_for_a_remote_too(place: Place) -> None:
         line.hang_up()
         await line.cut()
         lives = [e async for e in states if isinstance(e, StateEvent)]
-        with pytest.raises(AvatarDown, match="nobody listens"):
+        with pytest.raises(AvatarDown, match="nothing listens"):
             await aria.wait()
         warm = [e for e in lives if e.new_state is BridgeState.WARMING_UP]
         assert len(warm) == 2

@@ -60,7 +60,7 @@ async def test_no_token_is_a_login_too(place: Place) -> None:
 async def test_nobody_who_listens_is_told_at_once(place: Place, free_port: int) -> None:
     error = await failure(place, free_port)
     assert isinstance(error, AgentNotFound)
-    assert error.message == f"nobody listens at {place.url(free_port)}"
+    assert error.message == f"nothing listens at {place.url(free_port)}"
 
 
 async def test_a_path_without_an_agent_is_told(place: Place) -> None:
