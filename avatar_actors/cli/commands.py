@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "config": Entry("config:config", "Check, show and describe the configuration."),
     "tree": Entry("tree.command:tree", "Watch the supervision tree of a run."),
     "completion": Entry("completion:completion", "Print what makes a shell complete `avatar`."),
+    "embedded": Entry("embedded:embedded", "Run the embedded agent: ACP on stdin and stdout."),
     "chaos": Entry("chaos:chaos", "Make faults on purpose, and see whether promises are kept."),
     "version": Entry("version:version", "Show the versions of what is running here."),
 }

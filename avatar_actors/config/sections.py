@@ -40,7 +40,7 @@ from avatar_actors.model.settings import (
     Restarts,
 )
 from avatar_actors.model.values import JsonObject
-from avatar_actors.providers import codex, embedded
+from avatar_actors.providers import codex
 
 _LOGIN: Final = "The login to try if the agent wants one."
 _Dollars = Annotated[float, Meta(ge=0.0001)]
@@ -242,11 +242,6 @@ class _Codex(Struct):
     project_docs: Annotated[bool, "Whether the project's AGENTS.md counts."]
 
 
-class _Embedded(Struct):
-    dialect: Annotated[str, OneOf(embedded.DIALECTS), "Which protocol it speaks."]
-    flavour: Annotated[str, OneOf(embedded.FLAVOURS), "Which agent it imitates."]
-
-
 class _Custom(Struct):
     command: Annotated[str, Written.PROGRAM, "The program that speaks ACP.", To("custom.command")]
     args: Annotated[
@@ -303,7 +298,7 @@ class _Root(Struct):
     ]
     embedded: Annotated[
         object,
-        Section({**WITH_COMMAND, **_options(_Cost, _Files, _Embedded)}),
+        Section({**WITH_COMMAND, **_options(_Cost, _Files)}),
         "The package's own agent.",
     ]
     providers: Annotated[

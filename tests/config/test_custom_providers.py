@@ -73,6 +73,12 @@ def test_codex_takes_its_own_configuration_from_env() -> None:
     assert it.settings.env == {"CODEX_CONFIG": "{}"}
 
 
+def test_the_embedded_agent_has_its_section() -> None:
+    it = seen("embedded: {model: tiny, files: agent}", "embedded")
+    assert it.plan.argv[-1] == "--model=tiny"
+    assert it.settings.options == {"files": "agent"}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec
 import pytest
 import trio
+from trio.testing import MockClock
 
 from avatar_actors import TreeHappening, TreePart, TreeSnapshot, Unwatchable, watch_tree
 from avatar_actors.observe.tree.server import MOST_WATCHERS, TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import is_our_user, listening_for_watchers
 from supervisors import Address, Backoff, ChildSpec, Inbox, Supervisor, open_supervisor
-from supervisors.testing import crash
+from supervisors.testing import crash, freeze
 
 LIMIT = 60
 
@@ -237,3 +238,30 @@ def test_another_users_program_is_known_as_such(tmp_path: Path) -> None:
         accepted, _ = listener.accept()
         with trio.socket.from_stdlib_socket(accepted) as peer:
             assert not is_our_user(peer)
+
+
+async def test_a_change_is_shown_sooner_than_the_next_tick(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_house(tmp_path) as house, watch_tree(house.at) as trees:
+        await anext(trees)
+        await trio.sleep(10.5)  # in the midst of two looks
+        began = trio.current_time()
+        await house.add("till")
+        await until(trees, lambda each: found(each.tree, "till") is not None)
+        assert trio.current_time() - began < 0.2
+
+
+async def test_a_mailbox_that_fills_without_a_notice_is_shown(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_house(tmp_path) as house, watch_tree(house.at) as trees:
+        till = await house.add("till")
+        await trio.sleep(10)  # until every notice has been told
+        with freeze(till):
+            for _ in range(3):
+                await till.tell("message")
+            full = await until(trees, lambda each: any(p.waiting for p in each.tree.children))
+            here = found(full.tree, "till")
+            assert here is not None
+            assert here.waiting == 3
