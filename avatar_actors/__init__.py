@@ -50,8 +50,7 @@ if TYPE_CHECKING:
     from avatar_actors.avatar.event_stream import EventStream
     from avatar_actors.avatar.handle import Avatar
     from avatar_actors.avatar.turn import Turn
-    from avatar_actors.config.config import AvatarConfig, find_config
-    from avatar_actors.config.schema import config_schema
+    from avatar_actors.config.config import AvatarConfig, config_schema, find_config
     from avatar_actors.hosting.engine import AvatarEngine
     from avatar_actors.hosting.executors import Dispatcher
     from avatar_actors.hosting.handlers import EventEmitter
@@ -134,7 +133,7 @@ _MODULES = {
     "UnknownRequest": "model.errors", "UnrecognisedEvent": "model.events",
     "Unsupported": "model.errors", "Unwatchable": "model.errors", "Usage": "model.values",
     "WhileBusy": "model.settings", "WireBroken": "model.errors", "acp_provider": "providers.acp",
-    "config_schema": "config.schema", "find_agent": "providers.lookup",
+    "config_schema": "config.config", "find_agent": "providers.lookup",
     "find_config": "config.config", "list_sessions": "providers.stores.queries",
     "observable_programs": "observe.tree.client", "open_avatar": "runtime.runtime",
     "open_runtime": "runtime.runtime", "provider_named": "providers.registry",
