@@ -96,7 +96,9 @@ def _own_name(word: str, node: Node | None) -> str:
 
 
 def _node(text: str, kind: object, at: Position, parse: Parse) -> Node:
-    is_text = isinstance(kind, Key) and kind.kind in (str, Path) and not kind.choices()
+    is_text = (
+        isinstance(kind, Key) and (kind.kind is str or kind.kind is Path) and not kind.choices()
+    )
     if is_text or kind is str:
         return Scalar(at, text, is_quoted=True)
     node = parse(text, at.source)
