@@ -23,7 +23,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing's own costs 15 ms to import
 if TYPE_CHECKING:
     # fmt: off
-    from avatar_actors.avatar.control import Escalation
+    from avatar_actors.avatar.handle import Escalation
     from avatar_actors.model.events import ActivityEvent, AvatarEvent, BridgeResponse, ContextEvent
     from avatar_actors.model.events import ContinuityEvent, CostEvent, DiagnosticEvent
     from avatar_actors.model.events import EngineStateEvent, ErrorEvent, EventsLostEvent
@@ -101,7 +101,7 @@ _MODULES = {
     "DiagnosticEvent": "model.events", "Dispatcher": "hosting.executors",
     "EngineOptions": "hosting.options", "EngineState": "model.values",
     "EngineStateEvent": "model.events", "ErrorEvent": "model.events",
-    "Escalation": "avatar.control", "EventEmitter": "hosting.handlers",
+    "Escalation": "avatar.handle", "EventEmitter": "hosting.handlers",
     "EventStream": "avatar.event_stream", "EventsLostEvent": "model.events",
     "HealthStatus": "model.values", "HostStream": "hosting.streams",
     "LaunchPlan": "providers.provider", "Level": "model.values", "LogSettings": "model.settings",
