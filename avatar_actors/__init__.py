@@ -50,8 +50,7 @@ if TYPE_CHECKING:
     from avatar_actors.avatar.event_stream import EventStream
     from avatar_actors.avatar.handle import Avatar
     from avatar_actors.avatar.turn import Turn
-    from avatar_actors.config.config import AvatarConfig, find_config
-    from avatar_actors.config.config import config_schema
+    from avatar_actors.config.config import AvatarConfig, config_schema, find_config
     from avatar_actors.hosting.engine import AvatarEngine
     from avatar_actors.hosting.executors import Dispatcher
     from avatar_actors.hosting.handlers import EventEmitter

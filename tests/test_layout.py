@@ -45,7 +45,6 @@ SMALL_MODULES = {
     "avatar_actors/cli/main.py": "entry point: the command `avatar`",
     "avatar_actors/cli/repl/command.py": "declares what a command of the terminal is",
     "avatar_actors/model/errors.py": "declares the tree of errors",
-    "avatar_actors/observe/metrics/open.py": "the one door to two optional metrics libraries",
     "avatar_actors/programs/embedded/errors.py": "declares the errors of the embedded agent",
     "avatar_actors/session/remote/asyncio_loop.py": "the one door to trio_asyncio",
     "supervisors/errors.py": "declares the tree of errors",

@@ -1,3 +1,3 @@
-"""How a YAML file becomes settings: read, checked key by key against tables, translated."""
+"""Reads YAML and the environment into settings, and points at the line of every mistake."""
 
 __all__: list[str] = []

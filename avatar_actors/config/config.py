@@ -1,4 +1,7 @@
-"""The configuration of a program with avatars: from a YAML file and the environment to settings."""
+"""AvatarConfig: the settings that a YAML file and the environment come to.
+
+Finding the file is left to `search`, its keys to `sections`, reading them to `reading`.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +25,19 @@ __all__ = ["AvatarConfig", "config_schema", "find_config"]
 
 
 class AvatarConfig(Struct, frozen=True, kw_only=True):
-    """What a configuration says: the chosen provider, and settings for each that there is.
-
-    `source` is the file, or both of them, empty if none was found; `names_provider`: it, or the
-    environment, chose the provider, which is the embedded one otherwise. `providers` are the agents
-    of one's own. `sections` has, for every provider, the keyword arguments of `open_avatar`;
-    `runtime` is those of `open_runtime`.
-    """
+    """A configuration: the chosen provider, and the settings of every provider."""
 
     source: str
+    """The file, or both files; empty if none was found."""
     provider: str
     names_provider: bool
+    """Whether the file or the environment chose the provider; else it is the embedded one."""
     providers: tuple[Provider, ...]
+    """The agents that the file defines itself."""
     sections: dict[str, AvatarOptions]
+    """The keyword arguments of `open_avatar`, for every provider."""
     runtime: RuntimeOptions
+    """The keyword arguments of `open_runtime`."""
 
     @classmethod
     def load(
@@ -43,8 +45,8 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
     ) -> AvatarConfig:
         """Read the file of this path, or the first that is found; raises ConfigError.
 
-        A file that merely lies in the current directory may say less than one that was named, and
-        the user's own file is read beside it: give None here, not what `find_config` found.
+        A file that was only found in the current directory may set less than one that was named,
+        and the user's own file is read with it: give None here, not what `find_config` found.
         """
         environ = os.environ if environ is None else environ
         found = search(path, environ)
@@ -66,7 +68,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         return _made(text, Source(source, absolute_path("")), environ)
 
     def chosen(self, provider: str = "") -> tuple[str | Provider, AvatarOptions]:
-        """What to give to `runtime.start`, for this provider or the configured one."""
+        """The arguments for `runtime.start`, for this provider or the configured one."""
         name = provider or self.provider
         if name not in self.sections:
             there = f"there are: {', '.join(self.sections)}{suggestion(name, self.sections)}"
@@ -75,11 +77,11 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         return own.get(name, name), self.sections[name].copy()
 
     def shown(self, environ: Mapping[str, str] | None = None) -> JsonObject:
-        """All of it as JSON, to be looked at; in place of each secret there is a mark.
+        """All of it as JSON, with a mark in place of each secret.
 
-        `environment` has the names of the variables that went before the file.
+        `environment` lists the variables that took precedence over the file.
         """
-        from avatar_actors.config import show  # noqa: PLC0415 - only who looks pays
+        from avatar_actors.config import show  # noqa: PLC0415 - only needed to show it
 
         environ = os.environ if environ is None else environ
         sections = {name: options for name, options in self.sections.items() if options}
@@ -101,7 +103,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
 def find_config(
     explicit: str | Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Path | None:
-    """Which file `AvatarConfig.load` would read first, to show it; None if there is none."""
+    """The file that `AvatarConfig.load` would read first; None if there is none."""
     found = search(explicit, os.environ if environ is None else environ)
     return found.path if found else None
 
@@ -142,7 +144,7 @@ def _root(text: str, source: Source) -> MappingNode:
 def _parsed(text: str, source: Source) -> Node | None:
     if not text.strip():
         return None
-    # Only who reads a configuration pays for yaml.
+    # Imported late: only reading a configuration needs yaml.
     from avatar_actors.config.yaml_text import parse_yaml  # noqa: PLC0415
 
     return parse_yaml(text, source)

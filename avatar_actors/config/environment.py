@@ -19,7 +19,7 @@ Parse: TypeAlias = Callable[[str, Source], Node | None]
 Way: TypeAlias = tuple[str, ...]
 
 PREFIX: Final = "AVATAR__"
-# Of the chosen provider's section, whichever that is.
+# Keys of the chosen provider's section.
 OF_PROVIDER: Final = {
     "AVATAR_MODEL": "model",
     "AVATAR_WORKING_DIR": "working_dir",
@@ -29,16 +29,16 @@ OF_ALL: Final = {"AVATAR_PROVIDER": ("provider",), "AVATAR_LOG_LEVEL": ("logging
 
 
 def overlaid(root: MappingNode, environ: Environ, parse: Parse) -> MappingNode:
-    """The configuration with what the environment says instead."""
-    for variable, way in _wishes(root, environ):
+    """The configuration with the environment's values in place of the file's."""
+    for variable, way in _variables(root, environ):
         at = Position(Source(variable, absolute_path("")))
         keys, kind = _located(ROOT, way, root, at)
         root = _put(root, keys, _node(environ[variable], kind, at, parse))
     return root
 
 
-def _wishes(root: MappingNode, environ: Environ) -> Iterator[tuple[str, Way]]:
-    """The variables that are set, the general ones first, and where in the table they lead."""
+def _variables(root: MappingNode, environ: Environ) -> Iterator[tuple[str, Way]]:
+    """The variables that are set, the general ones first, and the path of the key of each."""
     yield from ((variable, way) for variable, way in OF_ALL.items() if environ.get(variable))
     chosen = environ.get(f"{PREFIX}PROVIDER") or environ.get("AVATAR_PROVIDER") or _named(root)
     section = (chosen,) if chosen in BUILT_IN else ("providers", chosen)
@@ -56,7 +56,7 @@ def _named(root: MappingNode) -> str:
 
 
 def _is_there(provider: str, root: MappingNode) -> bool:
-    """If it is not, that is the error to be told, not what would be set for it."""
+    """Whether the provider exists; if not, that is the error to report, not its settings."""
     own = root.nodes.get("providers")
     return provider in provider_names() or (isinstance(own, MappingNode) and provider in own.nodes)
 
@@ -82,21 +82,23 @@ def _located(
         case Key() if kind.kind == dict[str, str]:
             name, inner = word, str
         case _:
-            at.refuse(f"there is no key {word.lower()!r}: what stands above it is no section")
+            at.refuse(f"there is no key {word.lower()!r}: the key above it is not a section")
     below = node.nodes.get(name) if isinstance(node, MappingNode) else None
     way, last = _located(inner, rest, below, at)
     return (name, *way), last
 
 
 def _own_name(word: str, node: Node | None) -> str:
-    """A name of the user's own, in whose variable neither small letters nor dashes may stand."""
+    """The user's own name that a variable means, where it has neither small letters nor dashes."""
     names = node.nodes if isinstance(node, MappingNode) else {}
     spelt = {name.replace("-", "_").lower(): name for name in names}
     return spelt.get(word.replace("-", "_").lower(), word if word in names else word.lower())
 
 
 def _node(text: str, kind: object, at: Position, parse: Parse) -> Node:
-    is_text = isinstance(kind, Key) and kind.kind in (str, Path) and not kind.choices()
+    is_text = (
+        isinstance(kind, Key) and (kind.kind is str or kind.kind is Path) and not kind.choices()
+    )
     if is_text or kind is str:
         return Scalar(at, text, is_quoted=True)
     node = parse(text, at.source)
@@ -109,6 +111,6 @@ def _put(block: MappingNode, way: Way, node: Node) -> MappingNode:
         below = block.nodes.get(name, MappingNode(node.spot, {}))
         if isinstance(below, Scalar) and below.value() is None:
             below = MappingNode(node.spot, {})
-        # What is no section stays and gets its error when it is read.
+        # What is not a section stays, and reading it gives the error.
         node = _put(below, tuple(rest), node) if isinstance(below, MappingNode) else below
     return structs.replace(block, nodes={**block.nodes, name: node})

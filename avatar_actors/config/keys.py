@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Final, TypeAlias, TypeVar, get_args, get_origin
+from typing import Final, TypeAlias, TypeGuard, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -119,7 +119,7 @@ class Key(Struct, frozen=True):
         """The words that the value may be, if it is one of several."""
         if allowed := self.note(OneOf):
             return allowed.allowed
-        if isinstance(self.kind, type) and issubclass(self.kind, Enum):
+        if _is_enum(self.kind):
             return tuple(str(each.value) for each in self.kind)
         means = self.note(Means)
         return tuple(map(str, means.of)) if means and self.kind is str else ()
@@ -176,10 +176,18 @@ def _keys(kind: type[Struct], prefix: str, scopes: Collection[Scope]) -> Iterato
             yield Key(field, _kind(field, path), tuple(path.split()))
 
 
+def _is_enum(kind: object) -> TypeGuard[type[Enum]]:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+def _is_struct(kind: object) -> TypeGuard[type[Struct]]:
+    return isinstance(kind, type) and issubclass(kind, Struct)
+
+
 def _kind(field: SettingField, path: str) -> object:
     if given := field.note(Section) or field.note(Named):
         return given
-    if isinstance(field.bare, type) and issubclass(field.bare, Struct):
+    if _is_struct(field.bare):
         return Section(keys_in(field.bare, f"{path}."))
     inner = get_args(field.bare)[:1]
     if get_origin(field.bare) is tuple and inner != (str,):

@@ -1,4 +1,4 @@
-"""What a configuration consists of, each part with the place that it came from. Pure."""
+"""The nodes of a configuration, each with its position, and the error that points there. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Plain: TypeAlias = str | int | float | bool | None
 
 
 class Trust(Enum):
-    """NAMED: the user said that this is to be read. FOUND: it merely lay in the directory."""
+    """NAMED: the user named the file. FOUND: it was only found in the current directory."""
 
     NAMED = "named"
     FOUND = "found"
@@ -42,18 +42,18 @@ class Source(Struct, frozen=True):
 
 
 class Position(Struct, frozen=True):
-    """Where something stands. The line is 0 in a variable."""
+    """Where something is written. The line is 0 in a variable."""
 
     source: Source
     line: int = 0
     key: str = ""
 
     def below(self, key: str, node: Node) -> Position:
-        """Where a part stands that is found under this key."""
+        """The position of what is under this key."""
         return Position(node.spot.source, node.spot.line, f"{self.key}.{key}" if self.key else key)
 
     def item(self, node: Node) -> Position:
-        """Where an item of the list stands that is here."""
+        """The position of an item of the list here."""
         return Position(node.spot.source, node.spot.line, self.key)
 
     def refuse(self, problem: str) -> NoReturn:
@@ -89,7 +89,7 @@ class Items(Struct, frozen=True):
 
 
 class MappingNode(Struct, frozen=True):
-    """Keys and their values; a value's spot is that of its key, since people look there."""
+    """Keys and their values; a value's position is that of its key, since people look there."""
 
     spot: Position
     nodes: dict[str, Node]
@@ -100,7 +100,7 @@ Node: TypeAlias = Scalar | Items | MappingNode
 
 
 def shown(node: Node) -> str:
-    """The value in an error: its beginning only, and never the inside of a list or a section."""
+    """The value as an error shows it: its beginning, and nothing inside a list or a section."""
     match node:
         case Scalar():
             value = node.value()

@@ -60,7 +60,7 @@ def parts_of(section: Section, node: Node, at: Position) -> dict[str, tuple[Key,
 def named_nodes(node: Node, at: Position, words: str) -> dict[str, Node]:
     """What stands under each name of a section."""
     if isinstance(node, Scalar) and node.value() is None:
-        at.refuse("is empty; give it keys, or take the line out")
+        at.refuse("is empty; give it keys, or remove the line")
     if not isinstance(node, MappingNode):
         at.refuse(f"must be {words}; got {shown(node)}")
     return node.nodes
@@ -69,7 +69,7 @@ def named_nodes(node: Node, at: Position, words: str) -> dict[str, Node]:
 def effects_of(key: Key, node: Node, at: Position, environ: Environ) -> list[Effect]:
     """What this value of the key sets."""
     if removed := key.note(RemovedKey):
-        at.refuse(f"is not taken: {removed.why}; take the line out")
+        at.refuse(f"is refused: {removed.why}; remove the line")
     if isinstance(key.kind, Section):
         inside = effects_of_section(key.kind, node, at, environ)
         present = key.note(Present)
@@ -139,7 +139,7 @@ def _scalar(key: Key, node: Node, at: Position, environ: Environ) -> object:
 def _refuse_kind(key: Key, node: Node, at: Position) -> NoReturn:
     value = _value(node)
     if value is None and isinstance(node, Scalar):
-        at.refuse(f"is empty; give {key.words()}, or take the line out")
+        at.refuse(f"is empty; give {key.words()}, or remove the line")
     meant = suggestion(value, key.choices()) if isinstance(value, str) else ""
     at.refuse(f"must be {key.words()}; got {shown(node)}{meant}")
 
@@ -157,7 +157,7 @@ def _texts(key: Key, node: Node, at: Position, environ: Environ) -> tuple[str, .
         if key.note(Written) is Written.INTERPOLATED:
             value = _interpolated(item, spot, environ, "text")
         elif value is None and isinstance(item, Scalar):
-            spot.refuse("is empty; give text, or take the line out")
+            spot.refuse("is empty; give text, or remove the line")
         elif not isinstance(value, str):
             spot.refuse(f"must be text; got {shown(item)}")
         texts.append(str(value))
@@ -241,6 +241,6 @@ def _server(name: str, section: Section, node: Node, at: Position, environ: Envi
     )
     for effect in effects:
         if effect.target in other:
-            effect.at.refuse(f"an MCP server with a {by} has none; take it out")
+            effect.at.refuse(f"an MCP server with a {by} has none; remove it")
     transport = {"transport": "http"} if by == "url" else {}
     return msgspec.convert({"name": name, **transport, **fields}, McpServer)

@@ -1,4 +1,4 @@
-"""Where a configuration is looked for, how its text is read, and what a stranger's file may say."""
+"""Finds the configuration file, reads its text, and limits what a merely found file may set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOCAL_FILE: Final = ".avatar.yaml"
 
 
 class FoundConfig(Struct, frozen=True):
-    """A file, and who pointed at it: a person, or nobody."""
+    """A file, and whether a person named it."""
 
     path: Path
     trust: Trust
@@ -67,14 +67,14 @@ def read_text(found: FoundConfig) -> tuple[str, Source]:
 
 def _read(found: FoundConfig, source: Source) -> bytes:
     if "\0" in source.name:
-        raise ConfigError("is no name of a file", source.name.replace("\0", "\\0"))
-    # Without waiting: a pipe nobody writes to would hold us up for ever.
+        raise ConfigError("cannot be the name of a file", source.name.replace("\0", "\\0"))
+    # O_NONBLOCK: a pipe that nobody writes to would block for ever.
     number = os.open(found.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(number)
         _refuse_odd(source, status)
         if found.is_searched:
-            _refuse_strangers(source, status)
+            _refuse_foreign(source, status)
         with os.fdopen(number, "rb", closefd=False) as file:
             return file.read(LARGEST + 1)
     finally:
@@ -85,13 +85,13 @@ def _refuse_odd(source: Source, status: os.stat_result) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise ConfigError("is a directory; name the file in it", source.name)
     if not stat.S_ISREG(status.st_mode):
-        raise ConfigError("is no ordinary file", source.name)
+        raise ConfigError("is not a regular file", source.name)
 
 
-def _refuse_strangers(source: Source, status: os.stat_result) -> None:
+def _refuse_foreign(source: Source, status: os.stat_result) -> None:
     if status.st_uid not in {os.geteuid(), 0}:
-        raise ConfigError("belongs to another user; make it yours, or take it away", source.name)
-    # A group with the user's own number has no other members, where that is the custom.
+        raise ConfigError("belongs to another user; change its owner, or remove it", source.name)
+    # By custom, a group with the user's own number has no other members.
     is_shared = status.st_mode & stat.S_IWGRP and status.st_gid != status.st_uid
     if is_shared or status.st_mode & stat.S_IWOTH:
         raise ConfigError(f"others can write it; chmod go-w {source.name}", source.name)
@@ -100,15 +100,15 @@ def _refuse_strangers(source: Source, status: os.stat_result) -> None:
 def _decoded(data: bytes, source: Source) -> str:
     if len(data) > LARGEST:
         line = data.count(b"\n") + 1
-        Position(source, line).refuse(f"the file is too long; {LARGEST} bytes are read at most")
+        Position(source, line).refuse(f"the file is too long: more than {LARGEST} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        Position(source, line).refuse(f"this is no text in UTF-8: byte {data[error.start]:#04x}")
+        Position(source, line).refuse(f"not text in UTF-8: byte {data[error.start]:#04x}")
 
 
-# Everything else needs a file that was named: a new key is refused until it is judged and put here.
+# Every other setting needs a file that was named: a new key is refused until it is added here.
 FOUND_MAY_SET: Final = {
     "budget.cost_usd": "A limit of money: it only ends the spending sooner.",
     "budget.tokens": "A limit of tokens: it only ends the spending sooner.",
@@ -129,12 +129,12 @@ FOUND_MAY_SET: Final = {
 
 
 def refuse_powers(effects: Iterable[Effect]) -> None:
-    """Raise ConfigError for what a file that was only found may not say."""
+    """Raise ConfigError for what a file that was only found may not set."""
     for effect in effects:
         source = effect.at.source
         if source.trust is Trust.FOUND and not _is_harmless(effect):
             effect.at.refuse(
-                "a file that merely lies in the current directory may not decide this; "
+                "a file that was only found in the current directory may not set this; "
                 f"if it is yours, name it: -c {source.name} or AVATAR_CONFIG={source.name}"
             )
 

@@ -1,4 +1,4 @@
-"""The configuration as it came out, to be looked at: every value but those that are secret."""
+"""Shows a configuration as JSON: every value except secrets."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from avatar_actors.model.redaction import (
 )
 from avatar_actors.wire.json_values import is_array, is_object
 
-# Of these the names are shown and no value.
+# Of these only the names are shown.
 HIDDEN: Final = ("env", "headers")
 
 
 def shown_values(values: object, environ: Environ) -> object:
-    """As JSON, without secrets: known by where they stand, and hidden wherever else they are."""
+    """As JSON, without secrets: they are known by their keys, and hidden wherever they occur."""
     plain = _finite(values)
     return _shown(plain, Redactor([*_secrets(plain), *of_environment(environ)]))
 
 
 def from_environment(environ: Environ) -> list[str]:
-    """The variables that go before the file, by name."""
+    """The names of the variables that take precedence over the file."""
     known = {*OF_ALL, *OF_PROVIDER}
     return sorted(name for name in environ if name in known or name.startswith(PREFIX))
 
 
 def _finite(value: object) -> object:
-    """As JSON, which has no word for what has no end, and no keys but words."""
+    """As JSON, which has neither infinity nor keys other than text."""
     builtin: object = msgspec.to_builtins(value, enc_hook=str, str_keys=True)
     if isinstance(builtin, float) and math.isinf(builtin):
         return "none"
@@ -74,7 +74,7 @@ def _shown(value: object, redactor: Redactor, name: str = "") -> object:
 
 
 def _address(url: str) -> str:
-    """Without its query and its login, each of which may be a secret."""
+    """The URL without its query and its login, which may be secret."""
     place, query, _ = url.partition("?")
     scheme, slashes, rest = place.partition("://")
     login, at, host = rest.rpartition("@")
@@ -83,7 +83,7 @@ def _address(url: str) -> str:
 
 
 def _arguments(words: list[object]) -> Iterator[object]:
-    """Without what stands behind a flag of a secret's name."""
+    """The arguments without the values of flags that have a secret's name."""
     is_next = False
     for word in words:
         flag, equals, _ = str(word).partition("=")

@@ -1,7 +1,7 @@
-"""From YAML text to nodes with their lines, by the parser's events: within limits of our own.
+"""Parses YAML text into nodes with their lines, within limits on depth and size.
 
-The events come from a state machine, so neither deep nesting nor aliases that multiply can hurt
-before they are counted here.
+It reads PyYAML's events, not its composed nodes: those have lost explicit tags and the lines of
+aliases, and are built by recursion before anything can be counted.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse_yaml(text: str, source: Source) -> Node | None:
-    """The one document of the text; None if there is nothing but comments."""
+    """The document of the text; None if there are only comments."""
     if found := _UNPRINTABLE.search(text):
         line = text.count("\n", 0, found.start()) + 1
-        Position(source, line).refuse(f"this is no text: it holds the character {found[0]!r}")
+        Position(source, line).refuse(f"not a text: it holds the character {found[0]!r}")
     try:
         return _Composer(text, source).document()
     except yaml.MarkedYAMLError as error:
@@ -39,7 +39,7 @@ def parse_yaml(text: str, source: Source) -> Node | None:
 
 
 def _line(error: yaml.MarkedYAMLError, text: str) -> int:
-    """Where the problem is; what never ends is shown where it begins."""
+    """The line of the problem; for what never ends, the line where it begins."""
     last = len(text.splitlines())
     lines = [mark.line + 1 for mark in (error.problem_mark, error.context_mark) if mark]
     return next((line for line in lines if line <= last), last)
@@ -48,9 +48,9 @@ def _line(error: yaml.MarkedYAMLError, text: str) -> int:
 def _problem(error: yaml.MarkedYAMLError, text: str, line: int) -> str:
     here = text.splitlines()[line - 1]
     if "\t" in here[: len(here) - len(here.lstrip())]:
-        return "a tab stands in the indentation; YAML wants spaces"
+        return "a tab in the indentation; YAML wants spaces"
     context = f" {error.context}" if error.context else ""
-    return f"this is no YAML: {error.problem or 'it cannot be read'}{context}"
+    return f"invalid YAML: {error.problem or 'it cannot be read'}{context}"
 
 
 def _events(text: str) -> Iterator[yaml.Event]:
@@ -68,7 +68,7 @@ class _Composer:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if found is not None:
-                    self._spot(event).refuse("a second document begins; one file is one document")
+                    self._spot(event).refuse("a second document begins; a file is one document")
                 found = self._node(next(self._events), 0)
         return found
 
@@ -81,7 +81,7 @@ class _Composer:
             spot.refuse(f"nested deeper than {DEEPEST} levels")
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
-                spot.refuse(f"*{event.anchor} stands for nothing that ends above")
+                spot.refuse(f"*{event.anchor} is not defined above")
             return structs.replace(self._anchors[event.anchor], spot=spot)
         node = self._new_node(event, spot, depth)
         if isinstance(event, yaml.NodeEvent) and event.anchor:
@@ -90,10 +90,10 @@ class _Composer:
 
     def _new_node(self, event: yaml.Event, spot: Position, depth: int) -> Node:
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
-            spot.refuse(f"tags are not read: take {event.tag!r} out")
+            spot.refuse(f"tags are not supported: remove {event.tag!r}")
         if isinstance(event, yaml.ScalarEvent):
             if _UNTEXT.search(event.value):
-                spot.refuse("holds a NUL character or half a surrogate pair, which is no text")
+                spot.refuse("holds a NUL character or half a surrogate pair")
             return Scalar(spot, event.value, is_quoted=bool(event.style))
         is_block = isinstance(event, yaml.MappingStartEvent)
         return self._block(spot, depth) if is_block else self._items(spot, depth)
@@ -115,7 +115,7 @@ class _Composer:
                 key.spot.refuse("a key is a word, not a list or a section")
             if key.text in nodes:
                 first = nodes[key.text].spot.line
-                key.spot.refuse(f"the key {key.text!r} stands here twice; first in line {first}")
+                key.spot.refuse(f"duplicate key {key.text!r}, first in line {first}")
             node = self._node(next(self._events), depth + 1)
             nodes[key.text] = structs.replace(node, spot=key.spot)
             size = _sum(size, nodes[key.text])

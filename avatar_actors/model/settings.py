@@ -331,7 +331,7 @@ class LogSettings(Struct, frozen=True, kw_only=True):
             raise SettingsError(f"log.level must be one of {known}; got {self.level!r}")
         check_numbers(self, "log.")
         if wrong := wrong_with_format(self.format):
-            words = f"log.format {self.format[:100]!r} is no format of logging: {wrong}"
+            words = f"log.format {self.format[:100]!r} is not a format of logging: {wrong}"
             raise SettingsError(f"{words}; as in %(asctime)s %(levelname)s %(message)s")
 
 

@@ -147,7 +147,7 @@ def test_an_empty_section_can_be_filled_by_a_variable() -> None:
         ("AVATAR__PROVIDER__X", "x", "AVATAR__PROVIDER__X: there is no key 'x'"),
         ("AVATAR__CLAUDE__TIMEOUT", "120s", "AVATAR__CLAUDE__TIMEOUT: claude.timeout: must be a"),
         ("AVATAR__CLAUDE__TIMEOUT", "", "AVATAR__CLAUDE__TIMEOUT: claude.timeout: is empty"),
-        ("AVATAR__CLAUDE__TIMEOUT", "[", "AVATAR__CLAUDE__TIMEOUT:1: this is no YAML"),
+        ("AVATAR__CLAUDE__TIMEOUT", "[", "AVATAR__CLAUDE__TIMEOUT:1: invalid YAML"),
         ("AVATAR_TIMEOUT", "soon", "AVATAR_TIMEOUT: embedded.timeout: must be a number of"),
         ("AVATAR_PROVIDER", "claud", "AVATAR_PROVIDER: provider: no provider 'claud'"),
         ("AVATAR_LOG_LEVEL", "loud", "AVATAR_LOG_LEVEL: logging.level: must be one of DEBUG"),

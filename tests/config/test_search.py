@@ -1,4 +1,4 @@
-"""Where a configuration is found, and what one may say that merely lies there."""
+"""Where a configuration is found, and what one may set that was only found."""
 
 import os
 from collections.abc import Iterator
@@ -103,7 +103,7 @@ def test_a_found_file_of_another_user_is_refused(
     if os.geteuid() != 0:
         pytest.skip("only root can give a file away")
     os.chown(path, 12345, 12345)
-    with pytest.raises(ConfigError, match="belongs to another user; make it yours"):
+    with pytest.raises(ConfigError, match="belongs to another user; change its owner"):
         AvatarConfig.load(None, environ)
     assert AvatarConfig.load(path, environ).provider == "codex"
 

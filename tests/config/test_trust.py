@@ -118,7 +118,7 @@ def test_every_key_is_judged() -> None:
 
 @pytest.mark.parametrize(("path", "value"), [each for each in EVERY if not is_allowed(*each)])
 def test_every_other_key_is_refused_with_its_place_and_what_to_do(path: str, value: str) -> None:
-    with pytest.raises(ConfigError, match="a file that merely lies in the current") as caught:
+    with pytest.raises(ConfigError, match="a file that was only found in the current") as caught:
         found(nested(path, value))
     assert path.startswith(caught.value.key)
     assert (caught.value.file, caught.value.line) == (".avatar.yaml", 2)

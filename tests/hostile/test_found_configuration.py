@@ -1,4 +1,4 @@
-"""Nothing that merely lies in a directory decides what is written or run: C1, low 14."""
+"""No file that was only found in a directory decides what is written or run: C1, low 14."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ def test_c1_a_found_file_cannot_run_a_command_through_the_log(clone: Path) -> No
     done = avatar(clone, "chat", "1+1")
     subprocess.run(["git", "status"], cwd=clone, check=True, capture_output=True)
     assert done.returncode == 2
-    assert ".avatar.yaml:1: logging: a file that merely lies" in done.stderr
+    assert ".avatar.yaml:1: logging: a file that was only found" in done.stderr
     assert (clone / ".git/config").read_bytes() == before
     assert {path.name for path in clone.iterdir()} == {".avatar.yaml", ".git"}
 
@@ -59,7 +59,7 @@ def test_c1_a_found_file_cannot_rotate_work_away(clone: Path) -> None:
 )
 def test_low_14_a_found_file_opens_no_port_and_breaks_no_message(clone: Path, text: str) -> None:
     (clone / ".avatar.yaml").write_text(text)
-    with chdir(clone), pytest.raises(ConfigError, match="may not decide this; if it is yours"):
+    with chdir(clone), pytest.raises(ConfigError, match="may not set this; if it is yours"):
         AvatarConfig.load(None, {})
 
 

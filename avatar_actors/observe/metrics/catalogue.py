@@ -25,7 +25,12 @@ class Metric(Struct, frozen=True):
     kind: MetricBehaviour
     meaning: str
     unit: str
-    labels: tuple[str, ...] = ()
+    label_names: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of its labels."""
+        return tuple(self.label_names.split())
 
 
 COUNTER, GAUGE, HISTOGRAM = MetricBehaviour
@@ -34,14 +39,14 @@ REQUESTS = Metric(
     COUNTER,
     "Prompts that came to their outcome",
     "requests",
-    ("provider", "status"),
+    "provider status",
 )
 DURATION = Metric(
     "avatar_request_duration_seconds",
     HISTOGRAM,
     "Time from the beginning of a turn to its outcome",
     "seconds",
-    ("provider",),
+    "provider",
 )
 SESSIONS = Metric(
     "avatar_active_sessions", GAUGE, "Agents that are up and take prompts", "sessions"
@@ -53,56 +58,56 @@ COST = Metric(
     COUNTER,
     "What turns cost, by where the figure comes from",
     "usd",
-    ("provider", "source"),
+    "provider source",
 )
 TOKENS = Metric(
     "avatar_tokens_total",
     COUNTER,
     "Tokens used: input, output, cached, reasoning",
     "tokens",
-    ("provider", "kind"),
+    "provider kind",
 )
 RESTARTS = Metric(
     "avatar_restarts_total",
     COUNTER,
     "Restarts by a supervisor; without a provider: of the runtime's own parts",
     "restarts",
-    ("provider", "part"),
+    "provider part",
 )
 STALLS = Metric(
     "avatar_stalls_total",
     COUNTER,
     "Silences of an agent that were judged",
     "stalls",
-    ("provider", "verdict"),
+    "provider verdict",
 )
 DEPTH = Metric(
     "avatar_mailbox_depth",
     GAUGE,
     "What waits in the mailboxes of all actors of one kind",
     "messages",
-    ("part",),
+    "part",
 )
 ORPHANS = Metric(
     "avatar_orphans_reaped_total",
     COUNTER,
     "Processes that agents left behind and that the warden reaped",
     "processes",
-    ("provider",),
+    "provider",
 )
 MERGED = Metric(
     "avatar_events_merged_total",
     COUNTER,
     "Pieces of text that were merged for a slow subscriber; none is lost",
     "events",
-    ("provider",),
+    "provider",
 )
 DROPPED = Metric(
     "avatar_events_dropped_total",
     COUNTER,
     "Events that a subscriber was too slow for",
     "events",
-    ("provider",),
+    "provider",
 )
 
 METRICS = (

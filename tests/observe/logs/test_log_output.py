@@ -206,9 +206,9 @@ def read_on(lines: BinaryIO) -> None:
     ("wrong", "words"),
     [
         ({"level": "LOUD"}, r"log\.level must be one of DEBUG, .*; got 'LOUD'"),
-        ({"format": "%(mesage)s"}, r"log\.format '%\(mesage\)s' is no format"),
-        ({"format": "no field"}, r"log\.format 'no field' is no format"),
-        ({"format": "%(message)d"}, r"log\.format '%\(message\)d' is no format"),
+        ({"format": "%(mesage)s"}, r"log\.format '%\(mesage\)s' is not a format"),
+        ({"format": "no field"}, r"log\.format 'no field' is not a format"),
+        ({"format": "%(message)d"}, r"log\.format '%\(message\)d' is not a format"),
         ({"format": "%(message)99999s"}, r"a field is wider than 999 characters"),
         ({"format": "%(message).2000s"}, r"a field is wider than 999 characters"),
         ({"format": f"%(message)s{'.' * 1000}"}, r"more than 1000 characters"),
