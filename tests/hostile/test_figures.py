@@ -18,7 +18,7 @@ from tests.hostile.lines import PATIENCE, line_avatar, orders, write
 from tests.wire import acp_replay as acp
 from tests.wire import claude_replay as claude
 from tests.wire import gemini_replay as gemini
-from tests.wire.test_claude_turns import in_turn as claude_in_turn
+from tests.wire.claude.test_turns import in_turn as claude_in_turn
 
 HUGE = 10**400
 

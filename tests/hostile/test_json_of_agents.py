@@ -20,8 +20,8 @@ from tests.hostile.lines import text as piece
 from tests.wire import acp_replay as acp
 from tests.wire import claude_replay as claude
 from tests.wire import gemini_replay as gemini
-from tests.wire.test_claude_turns import in_turn as claude_in_turn
-from tests.wire.test_claude_turns import text as claude_text
+from tests.wire.claude.test_turns import in_turn as claude_in_turn
+from tests.wire.claude.test_turns import text as claude_text
 
 InTurn: TypeAlias = Callable[[], Wire]
 Text: TypeAlias = Callable[[str], bytes]
