@@ -53,9 +53,8 @@ print(asyncio.get_event_loop_policy() is before, asyncio.run(main()))
 
 
 def test_asyncio_of_the_host_is_its_own_beside_handlers_that_need_a_loop() -> None:
-    """Such handlers run through trio-asyncio, whose import would change `asyncio.run`."""
     program = """
-import asyncio, sys, threading
+import asyncio, threading
 from avatar_actors import EventEmitter, TextEvent
 emitter, heard = EventEmitter(), threading.Event()
 async def handler(event):
@@ -66,7 +65,23 @@ emitter.emit(TextEvent(text="x"))
 heard.wait(60)
 async def main():
     return type(asyncio.get_running_loop()).__module__
+print(asyncio.get_event_loop_policy()._local._loop, asyncio.run(main()))
+emitter.end_handler_loop().result(60)
+"""
+    assert run(program) == "None asyncio.unix_events\n"
+
+
+def test_asyncio_of_the_host_is_its_own_beside_remote_agents() -> None:
+    """These run through trio-asyncio, whose import would change `asyncio.run`."""
+    program = """
+import asyncio, sys, trio
+from avatar_actors.session.remote.asyncio_loop import open_asyncio_loop
+async def remote():
+    async with open_asyncio_loop(print):
+        pass
+trio.run(remote)
+async def main():
+    return type(asyncio.get_running_loop()).__module__
 print("trio_asyncio" in sys.modules, asyncio.run(main()))
-emitter.end_handler_loop().hear_sync(60)
 """
     assert run(program) == "True asyncio.unix_events\n"

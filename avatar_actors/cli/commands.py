@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "config": Entry("config:config", "Check, show and describe the configuration."),
     "tree": Entry("tree.command:tree", "Watch the supervision tree of a run."),
     "completion": Entry("completion:completion", "Print the shell completion for `avatar`."),
+    "embedded": Entry("embedded:embedded", "Run the embedded agent: ACP on stdin and stdout."),
     "chaos": Entry("chaos:chaos", "Inject faults, and check that every promise is kept."),
     "version": Entry("version:version", "Show the versions of this program and its libraries."),
 }

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from concurrent.futures import Future, wait
 from pathlib import Path
-from typing import TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from avatar_actors.avatar.control import Escalation
 from avatar_actors.avatar.handle import Avatar
 from avatar_actors.hosting.chat_handle import Callback, ChatHandle
-from avatar_actors.hosting.engine_avatar import Reception, Tenancy, all_of, texts
-from avatar_actors.hosting.executors import Dispatcher, hear_all
+from avatar_actors.hosting.engine_avatar import AvatarRun, EngineAvatar, all_of, texts
+from avatar_actors.hosting.executors import Dispatcher
+from avatar_actors.hosting.futures import all_finished, finished_though_cancelled
 from avatar_actors.hosting.handlers import EventEmitter, running_loop
-from avatar_actors.hosting.options import AnswerDetails, EngineOptions, configured, order_of
-from avatar_actors.hosting.portal import ThreadEvent
+from avatar_actors.hosting.options import (
+    AnswerDetails,
+    EngineOptions,
+    configured,
+    engine_arguments,
+)
 from avatar_actors.hosting.runtime_thread import RuntimeThread
 from avatar_actors.hosting.streams import HostStream
 from avatar_actors.model.errors import AvatarDown
@@ -41,7 +46,7 @@ class AvatarEngine(EventEmitter):
 
     Every method is for any thread and any loop: the avatar runs in a thread of its own. What is
     awaited works in asyncio and in trio, and cancelling it cancels the turn; what ends in `_sync`
-    holds the calling thread.
+    blocks the calling thread.
     """
 
     def __init__(
@@ -52,10 +57,9 @@ class AvatarEngine(EventEmitter):
         timeout: float | None = None,
         **options: Unpack[EngineOptions],
     ) -> None:
-        order = order_of(provider, model, working_dir, timeout, options)
-        super().__init__(order.dispatcher)
-        self._tenancy = Tenancy(order.landlord, self)
-        self._reception = Reception(order.wish, self._tenancy)
+        arguments = engine_arguments(provider, model, working_dir, timeout, options)
+        super().__init__(arguments.dispatcher)
+        self._avatar = EngineAvatar(arguments.spec, arguments.source, self)
 
     @classmethod
     def from_config(
@@ -77,38 +81,30 @@ class AvatarEngine(EventEmitter):
     async def start(self) -> None:
         """Start the avatar, if it is not up; AvatarStartError says what to do if it cannot."""
         self.settle_on(running_loop())
-        await self._tenancy.wait(self._reception.start())
+        await self._avatar.call(AvatarRun.start)
 
     def start_sync(self) -> None:
-        """The same, holding this thread."""
-        self._tenancy.wait_sync(self._reception.start())
+        """The same, blocking this thread."""
+        self._avatar.call_sync(AvatarRun.start)
 
     async def stop(self) -> None:
         """Stop the avatar: its turns end as cancelled, nothing is left. Twice is once.
 
         In the child of a fork, the parent's avatar is left alone.
         """
-        if self._tenancy.is_of_a_parent:
+        if self._avatar.is_of_a_parent:
             return
-        errand = self._tenancy.leave()
-        if errand is not None:
-            with suppress(AvatarDown):  # the host has stopped the runtime first
-                await errand.wait()
-        await self._tenancy.gone().hear()
+        await finished_though_cancelled(self._avatar.stop())
         await self.flush(_HANDLERS)
-        await hear_all([self.end_handler_loop()], _HANDLERS)
+        await all_finished([self.end_handler_loop()], _HANDLERS)
 
     def stop_sync(self) -> None:
-        """The same, holding this thread."""
-        if self._tenancy.is_of_a_parent:
+        """The same, blocking this thread."""
+        if self._avatar.is_of_a_parent:
             return
-        errand = self._tenancy.leave()
-        if errand is not None:
-            with suppress(AvatarDown):
-                errand.wait_sync()
-        self._tenancy.gone().hear_sync()
+        wait([self._avatar.stop()])
         self.flush_sync(_HANDLERS)
-        self.end_handler_loop().hear_sync(_HANDLERS)
+        wait([self.end_handler_loop()], _HANDLERS)
 
     def __enter__(self) -> AvatarEngine:
         self.start_sync()
@@ -124,9 +120,9 @@ class AvatarEngine(EventEmitter):
     async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
-    def close_for_good(self) -> ThreadEvent:
-        """Begin to stop and take no more calls; the bell rings when nothing is left."""
-        return self._tenancy.close_for_good()
+    def close_for_good(self) -> Future[Any]:
+        """Begin to stop and take no more calls; done when nothing is left."""
+        return self._avatar.close_for_good()
 
     async def switch_provider(
         self,
@@ -137,11 +133,11 @@ class AvatarEngine(EventEmitter):
         **options: Unpack[SharedOptions],
     ) -> None:
         """Stop the avatar and start another; handlers stay. Wrong arguments change nothing."""
-        name = self._reception.wish.name
+        name = self._avatar.spec.name
         wanted: EngineOptions = {**options, "name": name, "dispatcher": None, "runtime": None}
-        wish = order_of(provider, model, working_dir, timeout, wanted).wish
+        spec = engine_arguments(provider, model, working_dir, timeout, wanted).spec
         await self.stop()
-        self._reception.wish = wish
+        self._avatar.spec = spec
         await self.start()
 
     # Turns.
@@ -149,17 +145,17 @@ class AvatarEngine(EventEmitter):
     async def chat(self, message: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
         """The whole answer; the avatar is started if need be."""
         self.settle_on(running_loop())
-        return await self._tenancy.wait(self._reception.chat(message, options))
+        return await self._avatar.call(AvatarRun.chat, message, options)
 
     def chat_sync(self, message: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
-        """The same, holding this thread. Ctrl-C ends the turn."""
-        return self._tenancy.wait_sync(self._reception.chat(message, options))
+        """The same, blocking this thread. Ctrl-C ends the turn."""
+        return self._avatar.call_sync(AvatarRun.chat, message, options)
 
     def chat_async(
         self, message: str, callback: Callback | None = None, **options: Unpack[PromptOptions]
     ) -> ChatHandle:
         """Send it and return at once; the callback is called exactly once, like a handler."""
-        handle = ChatHandle(self._reception.chat(message, options))
+        handle = ChatHandle(self._avatar.send(AvatarRun.chat, message, options))
         if callback is not None:
             handle.call_back(callback, self._dispatcher)
         return handle
@@ -169,38 +165,44 @@ class AvatarEngine(EventEmitter):
     ) -> HostStream[str, BridgeResponse]:
         """The text as it comes: `async for`, or `for` in a thread; `result` is the whole answer."""
         self.settle_on(running_loop())
-        return self._reception.talk(message, options, texts)
+        return HostStream(
+            lambda slot: self._avatar.send(AvatarRun.talk, message, options, texts, slot)
+        )
 
     def turn(
         self, message: str, **options: Unpack[PromptOptions]
     ) -> HostStream[AvatarEvent, BridgeResponse]:
         """The same with all events of the turn."""
         self.settle_on(running_loop())
-        return self._reception.talk(message, options, all_of)
+        return HostStream(
+            lambda slot: self._avatar.send(AvatarRun.talk, message, options, all_of, slot)
+        )
 
     def events(self, *kinds: type[AvatarEvent]) -> HostStream[AvatarEvent, None]:
         """What happens from now on, of these kinds or of all, to the engine's stop."""
         self.settle_on(running_loop())
-        return self._reception.listen(kinds)
+        return HostStream(lambda slot: self._avatar.send(AvatarRun.listen, kinds, slot))
 
     # Control.
 
     async def run(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
         """Whatever an Avatar can do: `await engine.run(lambda avatar: avatar.sessions())`."""
         self.settle_on(running_loop())
-        return await self._tenancy.wait(self._reception.use(work))
+        return await self._avatar.call(AvatarRun.use, work)
 
     def run_sync(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
-        """The same, holding this thread."""
-        return self._tenancy.wait_sync(self._reception.use(work))
+        """The same, blocking this thread."""
+        return self._avatar.call_sync(AvatarRun.use, work)
 
     async def interrupt(self) -> bool:
         """End the present turn; False if there is none."""
-        return bool(await self._tenancy.look(Avatar.interrupt).wait())
+        call = self._avatar.look(Avatar.interrupt)
+        return call is not None and bool(await call.wait())
 
     def interrupt_sync(self) -> bool:
-        """The same, holding this thread."""
-        return bool(self._tenancy.look(Avatar.interrupt).wait_sync())
+        """The same, blocking this thread."""
+        call = self._avatar.look(Avatar.interrupt)
+        return call is not None and bool(call.wait_sync())
 
     def answer(self, request_id: str, permit: Permit, **details: Unpack[AnswerDetails]) -> None:
         """Answer a PermissionEvent; UnknownRequest when it is no longer open."""
@@ -221,7 +223,8 @@ class AvatarEngine(EventEmitter):
     def get_health(self) -> HealthStatus:
         """How the avatar does; disconnected when there is none."""
         try:
-            health = self._tenancy.look(Avatar.health).wait_sync()
+            call = self._avatar.look(Avatar.health)
+            health = call.wait_sync() if call is not None else None
         except AvatarDown:  # it gave up, or the runtime was stopped
             return HealthStatus(state=BridgeState.ERROR, provider=self.provider)
         return health or HealthStatus(state=BridgeState.DISCONNECTED, provider=self.provider)
@@ -229,17 +232,19 @@ class AvatarEngine(EventEmitter):
     @property
     def provider(self) -> str:
         """The provider's name."""
-        return self._reception.wish.provider.name
+        return self._avatar.spec.provider.name
 
     @property
     def capabilities(self) -> ProviderCapabilities:
         """What the agent said it can do, when it started; nothing before that."""
-        return self._tenancy.look(Avatar.capabilities).wait_sync() or ProviderCapabilities()
+        call = self._avatar.look(Avatar.capabilities)
+        capabilities = call.wait_sync() if call is not None else None
+        return capabilities or ProviderCapabilities()
 
     def get_history(self) -> list[Message]:
         """What was said, in whole pairs of prompt and answer."""
-        return list(self._tenancy.history())
+        return list(self._avatar.history())
 
     def clear_history(self) -> None:
         """Forget it; the agent does not."""
-        self._tenancy.forget()
+        self._avatar.forget()

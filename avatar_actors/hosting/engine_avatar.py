@@ -1,34 +1,105 @@
-"""An engine's avatar in the runtime's thread: started by the first call, ended with the engine."""
+"""An engine's avatar: started in a runtime's thread by the first call, stopped with the engine."""
 
 from __future__ import annotations
 
-import itertools
+import os
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar, TypeVarTuple
 
 import trio
 from msgspec import Struct
 
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.handle import Avatar
-from avatar_actors.hosting.forking import forks_so_far, is_of_a_parent, refuse_a_parents
+from avatar_actors.hosting.futures import done_future, finished, is_of_a_parent, refuse_a_parents
 from avatar_actors.hosting.handlers import EventEmitter
-from avatar_actors.hosting.portal import Parked, PortalCall, ThreadEvent, rung
-from avatar_actors.hosting.runtime_thread import RuntimeContext, RuntimeSource, RuntimeThread
-from avatar_actors.hosting.streams import BatchSlot, HostStream
+from avatar_actors.hosting.runtime_thread import (
+    ParkedCall,
+    RuntimeCall,
+    RuntimeContext,
+    RuntimeThread,
+)
+from avatar_actors.hosting.streams import BatchSlot
 from avatar_actors.model.errors import AvatarDown, AvatarError
 from avatar_actors.model.events import AvatarEvent, BridgeResponse, TextEvent
-from avatar_actors.model.settings import AvatarOptions, PromptOptions
+from avatar_actors.model.settings import AvatarOptions, PromptOptions, RuntimeOptions
 from avatar_actors.model.values import Message
 from avatar_actors.providers.provider import Provider
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 
-class Wish(Struct, frozen=True):
+class RuntimeSource(Protocol):
+    """Lends a thread for each run of an engine's avatar."""
+
+    def borrow(self) -> RuntimeThread:
+        """A thread for one run."""
+        ...
+
+    def give_back(self, thread: RuntimeThread) -> bool:
+        """The run is over. Whether the thread is to be stopped."""
+        ...
+
+
+class SharedRuntime:
+    """One thread for all engines that use this source: it ends with the last run."""
+
+    def __init__(self, options: RuntimeOptions | None = None) -> None:
+        self._options: RuntimeOptions = options or {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, in the child of a fork: the thread is the parent's."""
+        self._lock = threading.Lock()
+        self._thread: RuntimeThread | None = None
+        self._runs = 0
+
+    def borrow(self) -> RuntimeThread:
+        """The present thread, or a new one."""
+        with self._lock:
+            if self._thread is None or self._thread.is_stopping:
+                self._thread, self._runs = RuntimeThread(**self._options), 0
+            self._runs += 1
+            return self._thread
+
+    def give_back(self, thread: RuntimeThread) -> bool:
+        """True for the last run: the next one gets a new thread."""
+        with self._lock:
+            if thread is not self._thread:
+                return False
+            self._runs -= 1
+            if self._runs:
+                return False
+            self._thread = None
+            return True
+
+
+class GivenRuntime:
+    """A thread that the host made and stops itself."""
+
+    def __init__(self, thread: RuntimeThread) -> None:
+        self._thread = thread
+
+    def borrow(self) -> RuntimeThread:
+        """The host's thread."""
+        return self._thread
+
+    def give_back(self, thread: RuntimeThread) -> bool:
+        """False: it stays up, unless the host is stopping it."""
+        return thread.is_stopping
+
+
+SHARED = SharedRuntime()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=SHARED.forget)
+
+
+class EngineSpec(Struct, frozen=True):
     """The avatar that an engine is to have."""
 
     provider: Provider
@@ -36,61 +107,60 @@ class Wish(Struct, frozen=True):
     options: AvatarOptions
 
 
-class EngineAvatar:
-    """Made by the host; all but `history` and `closed` belongs to the runtime's thread.
+class AvatarRun:
+    """The avatar from one start of its engine to the stop; it lives in the runtime's thread."""
 
-    It is used from one start to one stop: the engine's next start takes another room.
-    """
-
-    def __init__(self, wish: Wish, emitter: EventEmitter, previous: ThreadEvent | None) -> None:
-        self.closed = ThreadEvent()
+    def __init__(
+        self,
+        spec: EngineSpec,
+        emitter: EventEmitter,
+        thread: RuntimeThread,
+        previous: Future[None] | None = None,
+    ) -> None:
+        self.thread = thread
+        self.calls = 0
+        """Calls under way; the engine's lock guards it."""
+        self.over: Future[None] = Future()
+        """Done when nothing of the run is left in the runtime."""
+        self.avatar: Avatar | None = None
         self.history: tuple[Message, ...] = ()
-        self._wish, self._emitter, self._previous = wish, emitter, previous
-        self._door = trio.Lock()
-        self._avatar: Avatar | None = None
+        self._spec, self._emitter, self._previous = spec, emitter, previous
+        self._lock = trio.Lock()
         self._starting = trio.CancelScope()
         self._is_closed = False
-        # What the avatar said has gone to the handlers, to the last.
+        # Set when the handlers have got the avatar's last event.
         self._fed = trio.Event()
 
     async def start(self, inside: RuntimeContext) -> Avatar:
         """The avatar, started if there is none or if it gave up."""
-        async with self._door:
-            avatar = self._avatar
+        async with self._lock:
+            avatar = self.avatar
             if avatar is None or avatar.is_down:
-                avatar = self._avatar = await self._start(inside)
+                avatar = self.avatar = await self._start(inside)
             return avatar
 
     async def close(self, _: RuntimeContext) -> None:
-        """Stop the avatar, also one that is just starting; nobody gets in any more."""
+        """Stop the avatar, also one that is just starting; start none any more."""
         self._is_closed = True
         self._starting.cancel()
-        try:
-            async with self._door:
-                if self._avatar is not None:
-                    await self._avatar.stop()
-                    await self._fed.wait()
-        finally:
-            self.closed.ring()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing has come of it: no avatar was started here."""
-        return self._avatar is None
+        async with self._lock:
+            if self.avatar is not None:
+                await self.avatar.stop()
+                await self._fed.wait()
 
     async def use(self, work: Callable[[Avatar], Awaitable[T]], inside: RuntimeContext) -> T:
         """Do something with the avatar, which is started for it if there is none."""
-        return await work(await self._present(inside))
+        return await work(self.avatar or await self.start(inside))
 
     async def look(self, work: Callable[[Avatar], Awaitable[T]], _: RuntimeContext) -> T | None:
         """The same, but nothing is started for it."""
-        return await work(self._avatar) if self._avatar is not None else None
+        return await work(self.avatar) if self.avatar is not None else None
 
     async def chat(
         self, prompt: str, options: PromptOptions, inside: RuntimeContext
     ) -> BridgeResponse:
         """The whole answer."""
-        avatar = await self._present(inside)
+        avatar = self.avatar or await self.start(inside)
         response = await avatar.chat(prompt, **options)
         await self._remember(avatar)
         return response
@@ -100,32 +170,29 @@ class EngineAvatar:
         prompt: str,
         options: PromptOptions,
         pick: Callable[[list[AvatarEvent]], list[T]],
+        slot: BatchSlot[T],
         inside: RuntimeContext,
-        hatch: BatchSlot[T],
     ) -> BridgeResponse:
-        """The answer as it comes: what `pick` takes of its events."""
-        avatar = await self._present(inside)
+        """The answer as it comes: what `pick` takes of its events goes into the slot."""
+        avatar = self.avatar or await self.start(inside)
         async with avatar.turn(prompt, **options) as turn:
             while events := await turn.take():
                 if picked := pick(events):
-                    await hatch.put(picked)
+                    await slot.put(picked)
         await self._remember(avatar)
         return turn.response()
 
     async def listen(
         self,
         kinds: tuple[type[AvatarEvent], ...],
+        slot: BatchSlot[AvatarEvent],
         inside: RuntimeContext,
-        hatch: BatchSlot[AvatarEvent],
     ) -> None:
-        """What happens from now on, to the avatar's end."""
-        avatar = await self._present(inside)
+        """Put the avatar's events from now on into the slot, to its end."""
+        avatar = self.avatar or await self.start(inside)
         async with avatar.events(*kinds) as stream:
             while events := await stream.take():
-                await hatch.put(events)
-
-    async def _present(self, inside: RuntimeContext) -> Avatar:
-        return self._avatar or await self.start(inside)
+                await slot.put(events)
 
     async def _remember(self, avatar: Avatar) -> None:
         with suppress(AvatarDown):  # it gave up with this turn, which has its outcome all the same
@@ -133,8 +200,8 @@ class EngineAvatar:
 
     async def _start(self, inside: RuntimeContext) -> Avatar:
         if self._previous is not None:
-            await self._previous.hear()
-        wish, stream = self._wish, EventStream()
+            await finished(self._previous)
+        spec, stream = self._spec, EventStream()
         with trio.CancelScope() as self._starting:
             if self._is_closed:
                 self._starting.cancel()
@@ -142,7 +209,7 @@ class EngineAvatar:
             inside.feeds.start_soon(self._feed, stream, self._fed)
             try:
                 return await inside.runtime.start(
-                    wish.provider, wish.name, listener=stream, **wish.options
+                    spec.provider, spec.name, listener=stream, **spec.options
                 )
             except BaseException:
                 stream.close()
@@ -165,223 +232,139 @@ def all_of(events: list[AvatarEvent]) -> list[AvatarEvent]:
     return events
 
 
-class _Stay:
-    def __init__(self, room: EngineAvatar, thread: RuntimeThread) -> None:
-        self.room, self.thread = room, thread
-        self.calls: set[int] = set()
+class EngineAvatar:
+    """Sends an engine's calls to the present run of its avatar; any thread may use it.
 
+    The first call begins a run. One in which no avatar could be started ends by itself.
+    """
 
-class Tenancy:
-    """Any thread may call. A stay in which no avatar could be started ends by itself."""
-
-    def __init__(self, landlord: RuntimeSource, emitter: EventEmitter) -> None:
-        self._landlord, self._emitter = landlord, emitter
+    def __init__(self, spec: EngineSpec, source: RuntimeSource, emitter: EventEmitter) -> None:
+        self.spec = spec
+        self._source, self._emitter = source, emitter
         self._lock = threading.Lock()
-        self._stay: _Stay | None = None
-        self._previous: ThreadEvent | None = None
-        self._left: RuntimeThread | None = None
+        self._run: AvatarRun | None = None
+        self._previous: Future[None] | None = None
+        # Done when nothing is left of the runs that have ended.
+        self._gone: Future[Any] = done_future()
         self._is_over = False
         # Set by the first call: an engine that was only made before a fork can be used after it.
-        self._used_after: int | None = None
-        self._numbers = itertools.count(1)
-
-    @property
-    def room(self) -> EngineAvatar | None:
-        """The present room."""
-        stay = self._stay
-        return stay.room if stay is not None else None
-
-    def history(self) -> tuple[Message, ...]:
-        """What was said in this stay."""
-        room = self.room
-        return room.history if room is not None else ()
+        self._pid: int | None = None
 
     def send(
-        self, wish: Wish, work: Callable[[EngineAvatar, RuntimeContext], Awaitable[T]]
-    ) -> PortalCall[T]:
-        """Have this done in the room, which is taken if there is none."""
-        self._claim()
-        if self._is_leaving:
-            return Parked()
+        self, work: Callable[[AvatarRun, *Ts, RuntimeContext], Awaitable[T]], *arguments: *Ts
+    ) -> RuntimeCall[T]:
+        """Do this in the present run, or in a new one."""
+        if self._pid is None:
+            self._pid = os.getpid()
+        elif self._pid != os.getpid():
+            refuse_a_parents(self._pid)
         if self._is_over:
-            raise AvatarDown("the program is being stopped; the engine takes no more calls")
-        stay, end = self._enter(wish)
+            return self._too_late()
+        with self._lock:
+            run = self._run
+            if run is None:
+                thread = self._source.borrow()
+                self._run = run = AvatarRun(self.spec, self._emitter, thread, self._previous)
+                self._previous = run.over
+            run.calls += 1
+        # mypy 1 does not see that the context is still to come.
+        bound = partial(work, run, *arguments)  # type: ignore[call-arg]
+        return RuntimeCall(run.thread, bound, partial(self._ended, run))
 
-        async def call(inside: RuntimeContext) -> T:
-            # Ended here and not when the caller knows: by then nothing more may happen.
-            try:
-                return await work(stay.room, inside)
-            finally:
-                end()
-
-        errand = stay.thread.send(call)
-        errand.done.when_rung(end)  # one that could not be run
-        return errand
-
-    async def wait(self, errand: PortalCall[T]) -> T:
-        """Its result; after a failure nothing is left of a stay that came to nothing."""
+    async def call(
+        self, work: Callable[[AvatarRun, *Ts, RuntimeContext], Awaitable[T]], *arguments: *Ts
+    ) -> T:
+        """The same, and wait for the result in a task of trio or asyncio."""
         try:
-            result = await errand.wait()
-        except BaseException as error:
-            await self.gone().hear_out()
-            if isinstance(error, AvatarError) and self._is_leaving:
-                await Parked[None]().wait()
+            result = await self.send(work, *arguments).wait()
+        except AvatarError:
+            if self._is_leaving:
+                await ParkedCall[None]().wait()
             raise
         if self._is_leaving:
-            await Parked[None]().wait()
+            await ParkedCall[None]().wait()
         return result
 
-    def wait_sync(self, errand: PortalCall[T]) -> T:
-        """The same, holding this thread."""
+    def call_sync(
+        self, work: Callable[[AvatarRun, *Ts, RuntimeContext], Awaitable[T]], *arguments: *Ts
+    ) -> T:
+        """The same, blocking this thread."""
         try:
-            result = errand.wait_sync()
-        except BaseException as error:
-            self.gone().hear_sync()
-            if isinstance(error, AvatarError) and self._is_leaving:
-                Parked[None]().wait_sync()
+            result = self.send(work, *arguments).wait_sync()
+        except AvatarError:
+            if self._is_leaving:
+                ParkedCall[None]().wait_sync()
             raise
         if self._is_leaving:
-            Parked[None]().wait_sync()
+            ParkedCall[None]().wait_sync()
         return result
 
-    def look(self, work: Callable[[Avatar], Awaitable[T]]) -> PortalCall[T | None]:
-        """Do this with the avatar if there is one; no room is taken for it."""
-        self._claim()
-        stay = self._stay
-        if stay is not None:
-            return stay.thread.send(partial(stay.room.look, work))
-        errand: PortalCall[T | None] = PortalCall(_nothing)
-        errand.succeed(None)
-        return errand
+    def look(self, work: Callable[[Avatar], Awaitable[T]]) -> RuntimeCall[T | None] | None:
+        """Do this with the avatar; None if the engine is stopped. Nothing is started for it."""
+        refuse_a_parents(self._pid)
+        run = self._run
+        return None if run is None else RuntimeCall(run.thread, partial(run.look, work))
+
+    def history(self) -> tuple[Message, ...]:
+        """What was said in this run."""
+        run = self._run
+        return run.history if run is not None else ()
 
     def forget(self) -> None:
         """Clear the history."""
-        room = self.room
-        if room is not None:
-            self.look(Avatar.clear_history).wait_sync()
-            room.history = ()
+        run = self._run
+        call = self.look(Avatar.clear_history)
+        if run is not None and call is not None:
+            call.wait_sync()
+            run.history = ()
 
-    def leave(self) -> PortalCall[None] | None:
-        """End the stay, with its avatar. None if there is no stay, or if it is a parent's."""
+    def stop(self) -> Future[Any]:
+        """End the run with its avatar. Done when nothing is left; at once for a parent's."""
         if self.is_of_a_parent:
-            return None
+            return done_future()
         with self._lock:
-            stay, self._stay = self._stay, None
-            if stay is None:
-                return None
-            self._previous = stay.room.closed
-        errand = stay.thread.send(stay.room.close)
-        errand.done.when_rung(partial(self._vacate, stay))
-        return errand
+            run, self._run = self._run, None
+            if run is not None:
+                self._gone = RuntimeCall(run.thread, run.close, partial(self._release, run))
+            return self._gone
 
-    def close_for_good(self) -> ThreadEvent:
-        """End the stay; there will be no other. Rings when nothing is left."""
+    def close_for_good(self) -> Future[Any]:
+        """The same, and begin no other run."""
         self._is_over = True
-        left, errand = ThreadEvent(), self.leave()
-        if errand is None:
-            self.gone().when_rung(left.ring)
-        else:
-            errand.done.when_rung(lambda: self.gone().when_rung(left.ring))
-        return left
-
-    def gone(self) -> ThreadEvent:
-        """Rings when nothing is left of the stays that have ended."""
-        if self.is_of_a_parent:
-            return rung()
-        return self._left.down if self._left is not None else rung()
+        return self.stop()
 
     @property
     def is_of_a_parent(self) -> bool:
         """Whether this process was forked from the one that used it."""
-        return self._used_after is not None and is_of_a_parent(self._used_after)
-
-    def _claim(self) -> None:
-        if self._used_after is None:
-            self._used_after = forks_so_far()
-        refuse_a_parents(self._used_after)
+        return is_of_a_parent(self._pid)
 
     @property
     def _is_leaving(self) -> bool:
-        """Whether the main thread is about to be told to leave: then it waits for that.
+        """Whether this is the main thread and about to get SystemExit: then it waits for that.
 
-        What it called was ended for the shutdown; its own code is not to take that for a failure.
+        What it called was ended for the shutdown; its own code must not take that for a failure.
         """
         return self._is_over and threading.current_thread() is threading.main_thread()
 
-    def _enter(self, wish: Wish) -> tuple[_Stay, Callable[[], None]]:
-        """A stay for one more call, and what is to be called at its end."""
+    def _too_late(self) -> RuntimeCall[Any]:
+        if self._is_leaving:
+            return ParkedCall()
+        raise AvatarDown("the program is being stopped; the engine takes no more calls")
+
+    def _ended(self, run: AvatarRun) -> Future[None] | None:
+        """A call has ended. If no avatar came of the run, it ends too: done when it is gone."""
         with self._lock:
-            if self._stay is None:
-                room = EngineAvatar(wish, self._emitter, self._previous)
-                self._stay = _Stay(room, self._landlord.borrow())
-            stay, number = self._stay, next(self._numbers)
-            stay.calls.add(number)
-        return stay, partial(self._called, stay, number)
+            run.calls -= 1
+            if run.calls or run is not self._run or run.avatar is not None:
+                return None
+            self._run = None
+            gone = self._release(run)
+            self._gone = gone or self._gone
+            return gone
 
-    def _called(self, stay: _Stay, number: int) -> None:
-        """A call has ended; if nothing came of the stay, it ends too."""
-        with self._lock:
-            stay.calls.discard(number)
-            if stay.calls or stay is not self._stay or not stay.room.is_empty:
-                return
-            self._stay = None
-        self._vacate(stay)
-
-    def _vacate(self, stay: _Stay) -> None:
-        stay.room.closed.ring()
-        if self._landlord.give_back(stay.thread):
-            self._left = stay.thread
-            stay.thread.stop_nowait()
-
-
-async def _nothing() -> None:
-    return None
-
-
-R = TypeVar("R")
-
-
-class Reception:
-    """Knows which avatar is wished, and sends what is to be done with it to the room."""
-
-    def __init__(self, wish: Wish, tenancy: Tenancy) -> None:
-        self.wish = wish
-        self._tenancy = tenancy
-
-    def start(self) -> PortalCall[Avatar]:
-        """Start the avatar."""
-        return self._send(EngineAvatar.start)
-
-    def chat(self, message: str, options: PromptOptions) -> PortalCall[BridgeResponse]:
-        """One prompt, to its answer."""
-        return self._send(lambda room, inside: room.chat(message, options, inside))
-
-    def use(self, work: Callable[[Avatar], Awaitable[T]]) -> PortalCall[T]:
-        """Do this with the avatar, which is started if there is none."""
-        return self._send(lambda room, inside: room.use(work, inside))
-
-    def talk(
-        self,
-        message: str,
-        options: PromptOptions,
-        pick: Callable[[list[AvatarEvent]], list[T]],
-    ) -> HostStream[T, BridgeResponse]:
-        """One prompt, and what `pick` takes of its events."""
-        return self._stream(
-            lambda room, inside, hatch: room.talk(message, options, pick, inside, hatch)
-        )
-
-    def listen(self, kinds: tuple[type[AvatarEvent], ...]) -> HostStream[AvatarEvent, None]:
-        """What happens to the avatar."""
-        return self._stream(lambda room, inside, hatch: room.listen(kinds, inside, hatch))
-
-    def _send(self, work: Callable[[EngineAvatar, RuntimeContext], Awaitable[T]]) -> PortalCall[T]:
-        return self._tenancy.send(self.wish, work)
-
-    def _stream(
-        self, source: Callable[[EngineAvatar, RuntimeContext, BatchSlot[T]], Awaitable[R]]
-    ) -> HostStream[T, R]:
-        def open_source(hatch: BatchSlot[T]) -> PortalCall[R]:
-            return self._send(lambda room, inside: source(room, inside, hatch))
-
-        return HostStream(open_source, self._tenancy.gone)
+    def _release(self, run: AvatarRun) -> Future[None] | None:
+        run.over.set_result(None)
+        if not self._source.give_back(run.thread):
+            return None
+        run.thread.stop_nowait()
+        return run.thread.down

@@ -1,37 +1,58 @@
-"""How and where a handler gets its events: in threads, by a dispatcher, on an asyncio loop."""
+"""Calls a handler with its events: in worker threads, by a dispatcher, or on an asyncio loop."""
 
 from __future__ import annotations
 
 import contextvars
 import inspect
 import itertools
+import os
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-import trio
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.hosting.forking import after_fork
-from avatar_actors.hosting.host_errors import is_end_of_task, log, report
-from avatar_actors.hosting.portal import ThreadEvent
 from avatar_actors.model.events import AvatarEvent
-from supervisors import Address, ChildSpec, Inbox, open_supervisor
+from supervisors import SafeLogger
 
 if TYPE_CHECKING:
     import asyncio
 
+log = SafeLogger("avatar_actors.handlers")
 
-# Seconds after which an idle thread ends.
+Dispatcher: TypeAlias = Callable[[Callable[[], None]], object]
+"""Calls what it is given soon, in the host's own thread: `loop.call_soon_threadsafe`, or the GUI's
+`call_soon`. It must be callable from any thread and return at once; False means that nothing will
+be called there any more."""
+
+# Seconds after which an idle worker thread ends.
 _IDLE = 5.0
+# Events, and seconds, of one call in a host's thread: then others there have their turn.
+_BATCH = 256
+_SLICE = 0.01
 
 
-class Workers:
-    """Runs every job at once: a slow one never holds up another."""
+def report(error: BaseException, what: str) -> None:
+    """Log an exception of the host's own code: no thread or loop of ours ends with it.
+
+    Only in the main thread KeyboardInterrupt and SystemExit are raised again: Ctrl-C and
+    `stop_on_signals` raise them there, in whatever is running.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if isinstance(error, (KeyboardInterrupt, SystemExit)) and is_main:
+        raise error
+    log.error("%s", what, exc_info=error)
+
+
+class WorkerThreads:
+    """Runs every job at once, in a daemon thread.
+
+    No ThreadPoolExecutor: with its fixed number of threads slow handlers would hold up others, and
+    one that hangs would hang the program's exit, which joins such threads.
+    """
 
     def __init__(self) -> None:
         self.forget()
@@ -67,51 +88,14 @@ class Workers:
                 self._idle -= 1
 
 
-WORKERS = Workers()
-after_fork(WORKERS.forget)
+WORKERS = WorkerThreads()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=WORKERS.forget)
 
-
-async def hear_all(bells: Sequence[ThreadEvent], timeout: float) -> bool:  # noqa: ASYNC109 - any loop
-    """Wait for all of them, in a task of asyncio or trio; False if one did not ring in time."""
-    if all(bell.is_rung for bell in bells):
-        return True
-    end, heard = time.monotonic() + timeout, ThreadEvent()
-
-    def wait() -> None:
-        for bell in bells:
-            bell.hear_sync(max(0.0, end - time.monotonic()))
-        heard.ring()
-
-    WORKERS.submit(wait)
-    await heard.hear()
-    return all(bell.is_rung for bell in bells)
-
-
-Dispatcher: TypeAlias = Callable[[Callable[[], None]], object]
-"""Calls what it is given soon, in the host's own thread: `loop.call_soon_threadsafe`, or the GUI's
-`call_soon`. It must be callable from any thread and return at once; False means that nothing will
-be called there any more."""
-
-# Events, and seconds, of one call in a host's thread: then others there have their turn.
-_BATCH = 256
-_SLICE = 0.01
-
-# The delivery that the present code was called by, so that it does not wait for itself.
+# The queue that called the present code, so that it does not wait for itself.
 CURRENT: contextvars.ContextVar[HandlerQueue | None] = contextvars.ContextVar(
-    "delivery", default=None
+    "handler queue", default=None
 )
-
-
-class HandlerExecutor(Protocol):
-    """Where a handler is called."""
-
-    def run(self, delivery: HandlerQueue) -> None:
-        """Have the delivery's events handed out there, soon."""
-        ...
-
-    def is_held_up(self) -> bool:
-        """Whether nothing can happen there while the caller waits."""
-        ...
 
 
 class HandlerQueue:
@@ -121,18 +105,18 @@ class HandlerQueue:
         self,
         kind: type[AvatarEvent],
         handler: Callable[[Any], object],
-        place: HandlerExecutor,
+        executor: HandlerExecutor,
     ) -> None:
         self.kind = kind
         self.handler = handler
         self.is_closed = False
-        self._place = place
+        self._executor = executor
         self._lock = threading.Lock()
         self._waiting = EventStream(kinds=(kind,))
         # Taken from `_waiting`, and not handed out yet.
         self._taken: deque[AvatarEvent] = deque()
         self._is_busy = False
-        self._rest: list[ThreadEvent] = []
+        self._idle_waiters: list[Future[None]] = []
 
     def push(self, events: Sequence[AvatarEvent]) -> None:
         """Events of an avatar; what is too much is merged, see EventStream."""
@@ -140,7 +124,7 @@ class HandlerQueue:
             self._waiting.push(events)
             begins = self._begins()
         if begins:
-            self._place.run(self)
+            self._executor.run(self)
 
     def append(self, event: AvatarEvent) -> None:
         """An event of the host's own: never merged."""
@@ -148,7 +132,7 @@ class HandlerQueue:
             self._waiting.append(event)
             begins = self._begins()
         if begins:
-            self._place.run(self)
+            self._executor.run(self)
 
     def close(self) -> None:
         """Call the handler no more."""
@@ -156,37 +140,44 @@ class HandlerQueue:
             self.is_closed = True
             self._waiting.take_nowait()
 
+    def abandon(self) -> None:
+        """Call the handler no more, and wake those who wait for it: its thread or loop is gone."""
+        self.close()
+        self.take()
+
     @property
     def is_held_up(self) -> bool:
         """Whether the handler cannot be called while the present thread waits."""
-        return self._place.is_held_up()
+        return self._executor.is_held_up()
 
-    def rest(self) -> ThreadEvent:
-        """Rings when the handler has had all that is there now."""
-        bell = ThreadEvent()
+    def idle(self) -> Future[None]:
+        """Done when the handler has been called for all events that are here now."""
+        future: Future[None] = Future()
         with self._lock:
             is_busy = self._is_busy and CURRENT.get() is not self
             if is_busy:
-                self._rest.append(bell)
+                self._idle_waiters.append(future)
         if not is_busy:
-            bell.ring()
-        return bell
+            future.set_result(None)
+        return future
 
     def take(self) -> deque[AvatarEvent]:
-        """Some of the events that wait; none: the delivery is at rest."""
+        """Some of the events that wait; with none the queue is idle."""
         if self._taken and not self.is_closed:  # left over when an exception went to the host
             return self._taken
         with self._lock:
             self._taken = deque(() if self.is_closed else self._waiting.take_nowait(_BATCH))
             events = self._taken
             self._is_busy = bool(events)
-            resting, self._rest = ([], self._rest) if events else (self._rest, [])
-        for bell in resting:
-            bell.ring()
+            waiters, self._idle_waiters = (
+                ([], self._idle_waiters) if events else (self._idle_waiters, [])
+            )
+        for waiter in waiters:
+            waiter.set_result(None)
         return events
 
     def hand_out(self, until: float = float("inf")) -> None:
-        """Call the handler for what is there; what is left at the end of the time comes later."""
+        """Call the handler for what is here; what is left at the end of the time comes later."""
         before, is_done = CURRENT.set(self), False
         try:
             while events := self.take():
@@ -198,23 +189,24 @@ class HandlerQueue:
         finally:
             CURRENT.reset(before)
             if not is_done:
-                self._place.run(self)
+                self._executor.run(self)
 
-    async def hand_out_async(self, breathe: Callable[[], Awaitable[object]]) -> None:
-        """The same for a coroutine function, in a task of its loop, which may breathe between."""
+    async def hand_out_async(self) -> None:
+        """The same for a coroutine function, in a task of its asyncio loop."""
+        import asyncio  # noqa: PLC0415 - this runs in asyncio
+
         CURRENT.set(self)
         try:
             while events := self.take():
                 while events:
                     await self._finish(self._call(events.popleft()))
-                await breathe()
+                await asyncio.sleep(0)
         except BaseException as error:
-            if is_end_of_task(error):  # nobody would take this up again
-                self.close()
-                self.take()
+            if _is_end_of_task(error):  # nobody would go on with this
+                self.abandon()
                 return
             if self.take():
-                self._place.run(self)
+                self._executor.run(self)
             raise
 
     def _begins(self) -> bool:
@@ -237,155 +229,112 @@ class HandlerQueue:
             if inspect.isawaitable(result):
                 await result
         except BaseException as error:  # the border to the host's code
-            if is_end_of_task(error):
+            if _is_end_of_task(error):
                 raise
             report(error, f"a handler of {self.kind.__name__} failed")
 
 
-class InThreads:
-    """Off every loop: in a thread that this handler has to itself while it works."""
+def _is_end_of_task(error: BaseException) -> bool:
+    """Whether the asyncio task itself was cancelled or closed, not what its handler awaited."""
+    import asyncio  # noqa: PLC0415 - this runs in asyncio
 
-    def run(self, delivery: HandlerQueue) -> None:
-        """In a worker thread."""
-        WORKERS.submit(delivery.hand_out)
+    if isinstance(error, GeneratorExit):
+        # One that `close` throws in ends the handler first, and is then raised in the caller.
+        return error.__traceback__ is None or error.__traceback__.tb_next is None
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+class HandlerExecutor:
+    """Calls handlers in worker threads, one for each handler that is busy; the others override."""
+
+    # The one thread that the handlers are called in, where there is such a one.
+    _thread: int | None = None
+
+    def run(self, queue: HandlerQueue) -> None:
+        """Call the queue's handler soon."""
+        WORKERS.submit(queue.hand_out)
 
     def is_held_up(self) -> bool:
-        """Never."""
-        return False
+        """Whether no handler can be called while the calling thread waits."""
+        return threading.get_ident() == self._thread
 
 
-class ByDispatcher:
-    """In the host's thread, a slice at a time, so that its own work goes on between."""
+class ByDispatcher(HandlerExecutor):
+    """Calls handlers in the host's thread, a slice at a time: its own work goes on between."""
 
     def __init__(self, dispatch: Dispatcher) -> None:
         self._dispatch = dispatch
-        self._thread: int | None = None
 
-    def run(self, delivery: HandlerQueue) -> None:
-        """By the dispatcher."""
+    def run(self, queue: HandlerQueue) -> None:
+        """Hand the call to the dispatcher."""
         try:
-            is_refused = self._dispatch(lambda: self._slice(delivery)) is False
+            is_refused = self._dispatch(lambda: self._slice(queue)) is False
         except BaseException as error:  # noqa: BLE001 - the host's loop is closed, its window gone
             is_refused = True
             report(error, "the dispatcher failed; the handler is called no more")
         if is_refused:
-            delivery.close()
-            delivery.take()
+            queue.abandon()
 
-    def is_held_up(self) -> bool:
-        """In that thread itself."""
-        return threading.get_ident() == self._thread
-
-    def _slice(self, delivery: HandlerQueue) -> None:
+    def _slice(self, queue: HandlerQueue) -> None:
         self._thread = threading.get_ident()
-        delivery.hand_out(time.monotonic() + _SLICE)
+        queue.hand_out(time.monotonic() + _SLICE)
 
 
-class OnLoop:
-    """The host's own asyncio loop."""
+class OnLoop(HandlerExecutor):
+    """Calls coroutine handlers on the host's asyncio loop, each in a task of its own."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._thread: int | None = None
+        self._tasks: dict[HandlerQueue, asyncio.Task[None] | None] = {}
 
-    def run(self, delivery: HandlerQueue) -> None:
-        """As a task there."""
+    def run(self, queue: HandlerQueue) -> None:
+        """Start a task on the loop."""
+        self._tasks[queue] = None
         try:
-            self._loop.call_soon_threadsafe(self._begin, delivery)
+            self._loop.call_soon_threadsafe(self._begin, queue)
         except RuntimeError:  # the loop is closed, and with it the host's program
             log.warning("the handlers' asyncio loop is closed; they are called no more")
-            delivery.close()
-            delivery.take()
+            queue.abandon()
 
-    def is_held_up(self) -> bool:
-        """In the loop's thread itself."""
-        return threading.get_ident() == self._thread
-
-    def _begin(self, delivery: HandlerQueue) -> None:
-        import asyncio  # noqa: PLC0415 - who is here has it already
-
+    def _begin(self, queue: HandlerQueue) -> None:
         self._thread = threading.get_ident()
-        handing_out = delivery.hand_out_async(partial(asyncio.sleep, 0))
-        task = self._loop.create_task(handing_out)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[queue] = task = self._loop.create_task(queue.hand_out_async())
+        task.add_done_callback(lambda _: self._end(queue, task))
+
+    def _end(self, queue: HandlerQueue, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(queue) is task:  # otherwise the next one has been asked for
+            del self._tasks[queue]
 
 
-class HandlerLoop:
-    """An asyncio loop inside trio (trio-asyncio), in a thread of its own, for hosts that have none.
-
-    Its own thread, because a coroutine may block; a supervised loop, because it may crash.
-    """
+class OwnLoop(OnLoop):
+    """An asyncio loop in its own thread, for the coroutine handlers of hosts that have none."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self.down = ThreadEvent()
-        self._up = ThreadEvent()
-        self._stopping = trio.Event()
-        self._token: trio.lowlevel.TrioToken | None = None
-        self._loop: Address[HandlerQueue] | None = None
+        import asyncio  # noqa: PLC0415 - only hosts with such handlers pay for it
 
-    def run(self, delivery: HandlerQueue) -> None:
-        """As a task there; the first one starts the thread."""
-        with self._lock:
-            if self._thread is None:
-                run = threading.Thread(target=self._run, name="avatar-handler-loop", daemon=True)
-                self._thread = run
-                run.start()
-        self._up.when_rung(partial(self._post, delivery))
-
-    def is_held_up(self) -> bool:
-        """In its own thread, which only a handler has."""
-        return threading.current_thread() is self._thread
+        self.down: Future[None] = Future()
+        """Done when the loop has ended."""
+        # With a factory: otherwise the runner would make it the current loop of this thread.
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._stopping = asyncio.Event()
+        super().__init__(self._runner.get_loop())
+        threading.Thread(target=self._run, name="avatar-handler-loop", daemon=True).start()
 
     def stop(self) -> None:
-        """End the loop; what it still runs is cancelled. `down` rings at its end."""
-        if self._thread is not None:
-            self._up.when_rung(partial(self._soon, self._stopping.set))
-        else:
-            self.down.ring()
+        """End the loop; what it still runs is cancelled."""
+        with suppress(RuntimeError):  # it is closed
+            self._loop.call_soon_threadsafe(self._stopping.set)
 
     def _run(self) -> None:
         try:
-            trio.run(self._main)
-        except BaseException:  # noqa: BLE001 - the border to the host's code
-            log.exception("the handlers' loop has ended")
+            with self._runner:
+                self._runner.run(self._stopping.wait())
+        except BaseException:  # the border to the host's code
+            log.exception("the handlers' asyncio loop has failed")
         finally:
-            self._loop = None
-            self._up.ring()
-            self.down.ring()
-
-    async def _main(self) -> None:
-        self._token = trio.lowlevel.current_trio_token()
-        async with open_supervisor("handlers") as handlers:
-            self._loop = await handlers.start(ChildSpec("asyncio loop", asyncio_loop))
-            self._up.ring()
-            await self._stopping.wait()
-
-    def _post(self, delivery: HandlerQueue) -> None:
-        loop = self._loop
-        if loop is None:
-            delivery.close()
-            delivery.take()
-        else:
-            self._soon(partial(loop.tell_nowait, delivery))
-
-    def _soon(self, call: Callable[[], object]) -> None:
-        if self._token is not None:
-            with suppress(trio.RunFinishedError):
-                self._token.run_sync_soon(call)
-
-
-async def asyncio_loop(inbox: Inbox[HandlerQueue]) -> None:
-    """Hands out to coroutine handlers, each in a task of its own."""
-    # Only who has such handlers pays for these.
-    import asyncio  # noqa: PLC0415
-
-    from avatar_actors.session.remote.asyncio_loop import in_asyncio, open_asyncio_loop  # noqa: PLC0415
-
-    async with open_asyncio_loop(log.error), trio.open_nursery() as nursery:
-        inbox.ready()
-        async for delivery in inbox:
-            nursery.start_soon(in_asyncio(delivery.hand_out_async), partial(asyncio.sleep, 0))
+            for queue in list(self._tasks):  # asked for too late to be called
+                queue.abandon()
+            self.down.set_result(None)

@@ -1,25 +1,23 @@
-"""Handlers: who wants which events, from any thread, while events flow."""
+"""Registers event handlers, from any thread and while events flow; executors call them."""
 
 from __future__ import annotations
 
 import inspect
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, TypeVar, overload
 
 from avatar_actors.hosting.executors import (
     ByDispatcher,
     Dispatcher,
     HandlerExecutor,
-    HandlerLoop,
     HandlerQueue,
-    InThreads,
     OnLoop,
-    hear_all,
+    OwnLoop,
 )
-from avatar_actors.hosting.portal import ThreadEvent, rung
+from avatar_actors.hosting.futures import all_finished, done_future
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.events import AvatarEvent
 
@@ -40,13 +38,13 @@ class EventEmitter:
 
     def __init__(self, dispatcher: Dispatcher | None = None) -> None:
         self._dispatcher = dispatcher
-        # Replaced, never changed: who reads it has a snapshot.
-        self._deliveries: tuple[HandlerQueue, ...] = ()
+        # Replaced, never changed: a reader has a snapshot.
+        self._queues: tuple[HandlerQueue, ...] = ()
         self._registering = threading.Lock()
         self._host_loop: asyncio.AbstractEventLoop | None = None
-        self._handler_loop: HandlerLoop | None = None
-        # Told to end by one of its own handlers, which could not wait for it.
-        self._ending: HandlerLoop | None = None
+        self._own_loop: OwnLoop | None = None
+        # Stopped by one of its own handlers, which could not wait for its end.
+        self._ending: OwnLoop | None = None
 
     @overload
     def on(
@@ -87,69 +85,42 @@ class EventEmitter:
         self._remove(lambda one: event_type is None or one.kind is event_type)
 
     def emit(self, event: AvatarEvent) -> None:
-        """An event of the host's own, to all that want it. From any thread; it never waits."""
-        for delivery in self._deliveries:
-            delivery.append(event)
+        """Send an event of the host's own to its handlers. From any thread; it never waits."""
+        for queue in self._queues:
+            queue.append(event)
 
     emit_threadsafe = emit
 
     def deliver(self, events: Sequence[AvatarEvent]) -> None:
-        """For the engine: events of its avatar."""
-        for delivery in self._deliveries:
-            delivery.push(events)
+        """For the engine: send events of its avatar to their handlers."""
+        for queue in self._queues:
+            queue.push(events)
 
     def flush_sync(self, timeout: float) -> bool:
-        """Wait until the handlers have had what is there; but for those that the wait holds up."""
-        end = time.monotonic() + timeout
-        bells = [one.rest() for one in self._deliveries if not one.is_held_up]
-        return all(bell.hear_sync(max(0.0, end - time.monotonic())) for bell in bells)
+        """Wait until all events are handled, except by handlers that the wait itself holds up."""
+        return not wait([q.idle() for q in self._queues if not q.is_held_up], timeout).not_done
 
     async def flush(self, timeout: float) -> bool:  # noqa: ASYNC109 - for any kind of loop
-        """The same in a task, of asyncio or trio: there no handler is held up."""
-        return await hear_all([one.rest() for one in self._deliveries], timeout)
+        """The same in a task of asyncio or trio: there no handler is held up."""
+        return await all_finished([queue.idle() for queue in self._queues], timeout)
 
     def settle_on(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """For the engine: this loop is the host's; coroutine handlers without another go there."""
         if loop is not None:
             self._host_loop = loop
 
-    def end_handler_loop(self) -> ThreadEvent:
+    def end_handler_loop(self) -> Future[None]:
         """For the engine: end the loop that was made for coroutine handlers, if there is one.
 
-        The bell rings at its end, also for who asks again; at once for who holds it up.
+        Done at its end, also when asked again; at once for a caller that holds it up.
         """
         with self._registering:
-            loop, self._handler_loop = self._handler_loop, None
+            loop, self._own_loop = self._own_loop, None
             self._ending = loop = loop or self._ending
         if loop is None:
-            return rung()
+            return done_future()
         loop.stop()
-        return rung() if loop.is_held_up() else loop.down
-
-    def _add(
-        self, kind: type[E], handler: Callable[[E], R], dispatcher: Dispatcher | None
-    ) -> Callable[[E], R]:
-        delivery = HandlerQueue(kind, handler, self._place(handler, dispatcher))
-        with self._registering:
-            self._deliveries = (*self._deliveries, delivery)
-        return handler
-
-    def _remove(self, is_meant: Callable[[HandlerQueue], bool]) -> None:
-        with self._registering:
-            gone = [one for one in self._deliveries if is_meant(one)]
-            self._deliveries = tuple(one for one in self._deliveries if not is_meant(one))
-        for delivery in gone:
-            delivery.close()
-
-    def _place(
-        self, handler: Callable[..., object], dispatcher: Dispatcher | None
-    ) -> HandlerExecutor:
-        if is_coroutine_function(handler):
-            if dispatcher is not None:
-                raise SettingsError("a dispatcher is for plain functions; this handler is async")
-            return _LoopToCome(self, running_loop())
-        chosen = dispatcher or self._dispatcher
-        return InThreads() if chosen is None else ByDispatcher(chosen)
+        return done_future() if loop.is_held_up() else loop.down
 
     def loop_for(self, loop: asyncio.AbstractEventLoop | None) -> HandlerExecutor:
         """For a coroutine handler: this loop, the host's, or one made for it."""
@@ -157,27 +128,50 @@ class EventEmitter:
         if loop is not None and not loop.is_closed():
             return OnLoop(loop)
         with self._registering:
-            if self._handler_loop is None:
-                self._handler_loop = HandlerLoop()
-            return self._handler_loop
+            if self._own_loop is None or self._own_loop.down.done():
+                self._own_loop = OwnLoop()
+            return self._own_loop
+
+    def _add(
+        self, kind: type[E], handler: Callable[[E], R], dispatcher: Dispatcher | None
+    ) -> Callable[[E], R]:
+        queue = HandlerQueue(kind, handler, self._executor(handler, dispatcher))
+        with self._registering:
+            self._queues = (*self._queues, queue)
+        return handler
+
+    def _remove(self, is_meant: Callable[[HandlerQueue], bool]) -> None:
+        with self._registering:
+            removed = [queue for queue in self._queues if is_meant(queue)]
+            self._queues = tuple(queue for queue in self._queues if not is_meant(queue))
+        for queue in removed:
+            queue.close()
+
+    def _executor(
+        self, handler: Callable[..., object], dispatcher: Dispatcher | None
+    ) -> HandlerExecutor:
+        if is_coroutine_function(handler):
+            if dispatcher is not None:
+                raise SettingsError("a dispatcher is for plain functions; this handler is async")
+            return _LateLoop(self, running_loop())
+        chosen = dispatcher or self._dispatcher
+        return HandlerExecutor() if chosen is None else ByDispatcher(chosen)
 
 
-class _LoopToCome:
-    """A coroutine handler's place, which is known with its first event."""
+class _LateLoop(HandlerExecutor):
+    """Chooses the loop of a coroutine handler when its first event comes."""
 
     def __init__(self, emitter: EventEmitter, loop: asyncio.AbstractEventLoop | None) -> None:
         self._emitter, self._loop = emitter, loop
-        self._place: HandlerExecutor | None = None
+        self._chosen: HandlerExecutor | None = None
 
-    def run(self, delivery: HandlerQueue) -> None:
-        """In the loop that is the host's by now."""
-        if self._loop is None or self._place is None:
-            self._place = self._emitter.loop_for(self._loop)
-        self._place.run(delivery)
+    def run(self, queue: HandlerQueue) -> None:
+        if self._loop is None or self._chosen is None:
+            self._chosen = self._emitter.loop_for(self._loop)
+        self._chosen.run(queue)
 
     def is_held_up(self) -> bool:
-        """As that loop says."""
-        return self._place is not None and self._place.is_held_up()
+        return self._chosen is not None and self._chosen.is_held_up()
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -193,6 +187,6 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 
 
 def is_coroutine_function(handler: Callable[..., object]) -> bool:
-    """Whether calling it gives something to await; an object counts by its `__call__`."""
+    """Whether calling it gives an awaitable; an object counts by its `__call__`."""
     call: object = getattr(handler, "__call__", handler)  # noqa: B004 - the method is wanted
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(call)

@@ -7,15 +7,15 @@ from typing import TypedDict
 
 import msgspec
 
-from avatar_actors.hosting.engine_avatar import Wish
-from avatar_actors.hosting.executors import Dispatcher
-from avatar_actors.hosting.runtime_thread import (
+from avatar_actors.hosting.engine_avatar import (
     SHARED,
+    EngineSpec,
     GivenRuntime,
-    OwnRuntime,
     RuntimeSource,
-    RuntimeThread,
+    SharedRuntime,
 )
+from avatar_actors.hosting.executors import Dispatcher
+from avatar_actors.hosting.runtime_thread import RuntimeThread
 from avatar_actors.model.settings import (
     AvatarOptions,
     ProviderType,
@@ -55,12 +55,12 @@ class AnswerDetails(TypedDict, total=False):
 class EngineArguments(msgspec.Struct, frozen=True):
     """An engine's arguments, sorted and checked."""
 
-    wish: Wish
-    landlord: RuntimeSource
+    spec: EngineSpec
+    source: RuntimeSource
     dispatcher: Dispatcher | None
 
 
-def order_of(
+def engine_arguments(
     provider: str | ProviderType | Provider,
     model: str,
     working_dir: str | Path,
@@ -85,13 +85,13 @@ def order_of(
     settings_from(wanted)
     name_of_kind = provider.value if isinstance(provider, ProviderType) else provider
     kind = provider_named(name_of_kind) if isinstance(name_of_kind, str) else name_of_kind
-    return EngineArguments(Wish(kind, name, wanted), _landlord(runtime), dispatcher)
+    return EngineArguments(EngineSpec(kind, name, wanted), _source(runtime), dispatcher)
 
 
-def _landlord(runtime: RuntimeThread | RuntimeOptions | None) -> RuntimeSource:
+def _source(runtime: RuntimeThread | RuntimeOptions | None) -> RuntimeSource:
     if runtime is None:
         return SHARED
-    return GivenRuntime(runtime) if isinstance(runtime, RuntimeThread) else OwnRuntime(runtime)
+    return GivenRuntime(runtime) if isinstance(runtime, RuntimeThread) else SharedRuntime(runtime)
 
 
 class Configured(msgspec.Struct, frozen=True):

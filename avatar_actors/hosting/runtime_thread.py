@@ -1,19 +1,26 @@
-"""A thread that runs trio with one runtime in it, and which of them an engine uses."""
+"""A thread that runs trio with one runtime in it, and the calls that other threads make into it."""
 
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 import trio
 from msgspec import Struct
 
-from avatar_actors.hosting.forking import after_fork, forks_so_far, is_of_a_parent, refuse_a_parents
-from avatar_actors.hosting.portal import LOOP_IS_GONE, PortalCall, ThreadEvent
+from avatar_actors.hosting.futures import (
+    LOOP_IS_GONE,
+    finished,
+    finished_though_cancelled,
+    is_of_a_parent,
+    refuse_a_parents,
+)
 from avatar_actors.model.errors import AvatarDown
 from avatar_actors.model.settings import RuntimeOptions
 from avatar_actors.runtime.runtime import Runtime, open_runtime
@@ -21,58 +28,175 @@ from supervisors import TreeNode
 
 T = TypeVar("T")
 
-# What calls that are under way may take to hear of the stop, before they are cancelled.
+# Seconds that calls under way get to end by themselves at a stop, before they are cancelled.
 _LAST_ANSWERS = 2.0
-# What a whole stop may take at the end of the program.
+# Seconds that a whole stop may take at the end of the program.
 _AT_EXIT = 15.0
 
 
 class RuntimeContext(Struct, frozen=True):
-    """What an errand finds in the runtime's thread."""
+    """What a call finds in the runtime's thread."""
 
     runtime: Runtime
-    errands: trio.Nursery
+    calls: trio.Nursery
+    """Runs the calls; ends before the avatars do."""
     feeds: trio.Nursery
+    """Runs what brings events to handlers; ends after the avatars."""
+
+
+class CallCancelled(Exception):
+    """The host cancelled the call by the handle or stream that it holds."""
+
+
+class RuntimeCall(Future[T]):
+    """Work that begins at once in the runtime's thread, and its result for any thread or loop.
+
+    It is done only when the work has ended: cancelling it asks for that end.
+    """
+
+    def __init__(
+        self,
+        thread: RuntimeThread,
+        work: Callable[[RuntimeContext], Awaitable[T]],
+        at_end: Callable[[], Future[None] | None] | None = None,
+    ) -> None:
+        super().__init__()
+        self.pid = os.getpid()
+        self._thread, self._work, self._at_end = thread, work, at_end
+        self._scope = trio.CancelScope()
+        if thread.pid != self.pid:
+            refuse_a_parents(thread.pid)
+        thread.under_way.add(self)
+        try:
+            (thread.token or thread.begin()).run_sync_soon(self._begin)
+        except (*LOOP_IS_GONE, AvatarDown):
+            self.fail(thread.reason())
+
+    def cancel(self) -> bool:
+        """Cancel the work if it still runs; it then ends in its own time."""
+        if not is_of_a_parent(self.pid) and not self.done():
+            self._thread.soon(self._scope.cancel)
+        return False
+
+    def wait_sync(self) -> T:
+        """Block this thread until it is done. An interrupt of the thread cancels the work."""
+        if threading.current_thread() is self._thread.thread:
+            self.cancel()
+            raise RuntimeError("this is the runtime's own thread, and waiting would stop it")
+        try:
+            return self.result()
+        except BaseException:
+            if not self.done():  # otherwise it is the error of the work
+                self.cancel()
+                wait([self])
+            raise
+
+    async def wait(self) -> T:
+        """Wait in a task of trio or asyncio: cancelling the task cancels the work."""
+        try:
+            await finished(self)
+        except BaseException:
+            self.cancel()
+            await finished_though_cancelled(self)
+            raise
+        return self.result()
+
+    def fail(self, error: BaseException) -> None:
+        """End it with this error, if it is not done."""
+        self._settle(partial(self.set_exception, error))
+
+    def _begin(self) -> None:
+        # Called by trio itself: it must not raise.
+        inside, early = self._thread.inside, self._thread.early
+        if early is not None:
+            early.append(self._begin)
+            return
+        try:
+            if inside is not None:
+                inside.calls.start_soon(self._run, inside)
+                return
+        except RuntimeError:  # the nursery is closed
+            pass
+        self.fail(self._thread.reason())
+
+    async def _run(self, inside: RuntimeContext) -> None:
+        error: BaseException | None = None
+        try:
+            with self._scope:
+                self._settle(partial(self.set_result, await self._work(inside)))
+            error = CallCancelled("cancelled")
+        except Exception as raised:  # noqa: BLE001 - it is the caller's, in another thread
+            error = raised
+        finally:
+            # Without an error: the runtime itself was cancelled, or dies.
+            self.fail(error or self._thread.reason())
+
+    def _settle(self, settle: Callable[[], None]) -> None:
+        """Set the result or the error, once, and not before `at_end` and what that waits for."""
+        try:
+            self._thread.under_way.remove(self)
+        except KeyError:
+            return
+        gone = self._at_end() if self._at_end is not None else None
+        if gone is None:
+            settle()
+        else:
+            gone.add_done_callback(lambda _: settle())
+
+
+class ParkedCall(RuntimeCall[T]):
+    """A call by the main thread after a shutdown began: it stays pending until the program ends."""
+
+    def __init__(self) -> None:
+        super(RuntimeCall, self).__init__()  # without a thread
+        self.pid = os.getpid()
+
+    def cancel(self) -> bool:
+        """Let the caller go."""
+        if not self.done():
+            self.set_exception(CallCancelled("cancelled"))
+        return False
+
+    def wait_sync(self) -> T:
+        """Block this thread."""
+        return self.result()
 
 
 class RuntimeThread:
-    """Started by the first errand or by `start_sync`; stopped once, for good.
+    """Started by the first call or by `start_sync`; stopped once, for good.
 
     Engines share one that is made for them. Make one yourself to give engines a budget in common,
     or metrics: `with RuntimeThread(budget=…) as runtime: AvatarEngine(runtime=runtime)`.
     """
 
     def __init__(self, **options: Unpack[RuntimeOptions]) -> None:
-        self.down = ThreadEvent()
+        self.down: Future[None] = Future()
+        """Done when the thread has ended."""
+        self.pid = os.getpid()
+        self.token: trio.lowlevel.TrioToken | None = None
+        self.inside: RuntimeContext | None = None
+        """Present while the runtime takes calls."""
+        self.early: list[Callable[[], None]] | None = []
+        """Calls that wait for the runtime's start; None once it has started."""
+        self.under_way: set[RuntimeCall[Any]] = set()
+        self.thread: threading.Thread | None = None
         self._options = options
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
-        self._up = ThreadEvent()
-        self._token: trio.lowlevel.TrioToken | None = None
-        self._inside: RuntimeContext | None = None
+        self._has_begun = threading.Event()
         self._stopping: trio.Event | None = None
         self._is_stopped = False
-        self._made_after = forks_so_far()
         self._crash: BaseException | None = None
-        self._under_way: set[PortalCall[Any]] = set()
 
-    def send(self, work: Callable[[RuntimeContext], Awaitable[T]]) -> PortalCall[T]:
-        """Have this done in the runtime's thread; any thread may call it."""
-        refuse_a_parents(self._made_after)
-        errand = PortalCall(partial(self._work, work))
-        self._begin()
-        errand.home = self._thread
-        self._under_way.add(errand)
-        errand.done.when_rung(partial(self._under_way.discard, errand))
-        self._up.when_rung(partial(self._post, errand))
-        return errand
+    def send(self, work: Callable[[RuntimeContext], Awaitable[T]]) -> RuntimeCall[T]:
+        """Do this in the runtime's thread; any thread may call it."""
+        return RuntimeCall(self, work)
 
     async def run(self, work: Callable[[Runtime], Awaitable[T]]) -> T:
         """Whatever a Runtime can do, from any loop: `await thread.run(Runtime.spent)`."""
         return await self.send(lambda inside: work(inside.runtime)).wait()
 
     def run_sync(self, work: Callable[[Runtime], Awaitable[T]]) -> T:
-        """The same, holding this thread."""
+        """The same, blocking this thread."""
         return self.send(lambda inside: work(inside.runtime)).wait_sync()
 
     async def tree(self) -> TreeNode:
@@ -80,18 +204,13 @@ class RuntimeThread:
         return await self.run(_tree)
 
     def tree_sync(self) -> TreeNode:
-        """The same, holding this thread."""
+        """The same, blocking this thread."""
         return self.run_sync(_tree)
 
     @property
     def is_stopping(self) -> bool:
-        """Whether it takes no more errands."""
-        return self._is_stopped or self.down.is_rung
-
-    @property
-    def _is_of_a_parent(self) -> bool:
-        """Whether this process was forked from the one that has made it."""
-        return is_of_a_parent(self._made_after)
+        """Whether it takes no more calls."""
+        return self._is_stopped or self.down.done()
 
     def start_sync(self) -> RuntimeThread:
         """Begin now, and raise what is wrong with the options."""
@@ -99,35 +218,39 @@ class RuntimeThread:
         return self
 
     def stop_nowait(self) -> None:
-        """Begin to stop: turns end as cancelled, avatars stop. `down` rings at the end."""
-        if self._is_of_a_parent:
+        """Begin to stop: turns end as cancelled, avatars stop. `down` is done at the end."""
+        if is_of_a_parent(self.pid):
             return
         with self._lock:
             self._is_stopped = True
-            if self._thread is None:
-                self.down.ring()
-        self._up.when_rung(self._stop)
+            if self.thread is None:
+                if not self.down.done():
+                    self.down.set_result(None)
+                return
+        self._has_begun.wait()
+        if self._stopping is not None:
+            self.soon(self._stopping.set)
 
     def stop_sync(self, timeout: float | None = None) -> bool:
         """Stop, and wait until nothing is left; False if that took too long.
 
-        In the child of a fork there is nothing to stop of what the parent has.
+        In the child of a fork, the parent's runtime is left alone.
         """
-        if self._is_of_a_parent:
+        if is_of_a_parent(self.pid):
             return True
         self.stop_nowait()
-        if not self.down.hear_sync(timeout):
+        if wait([self.down], timeout).not_done:
             return False
-        if self._thread is not None:
-            self._thread.join(timeout)
+        if self.thread is not None:
+            self.thread.join(timeout)
         return True
 
     async def stop(self) -> None:
         """The same in a task of trio or asyncio."""
-        if self._is_of_a_parent:
+        if is_of_a_parent(self.pid):
             return
         self.stop_nowait()
-        await self.down.hear()
+        await finished(self.down)
 
     def __enter__(self) -> RuntimeThread:
         return self.start_sync()
@@ -135,16 +258,33 @@ class RuntimeThread:
     def __exit__(self, *_: object) -> None:
         self.stop_sync()
 
-    def _begin(self) -> None:
+    # For the calls.
+
+    def begin(self) -> trio.lowlevel.TrioToken:
+        """Start the thread if need be, and wait until trio runs in it; AvatarDown if it cannot."""
         with self._lock:
-            if self._thread is None and not self._is_stopped:
+            if self.thread is None and not self._is_stopped:
                 # A daemon that is stopped at exit: Python would wait for any other before that.
                 run = threading.Thread(target=self._run, name="avatar-runtime", daemon=True)
-                self._thread = run
+                self.thread = run
                 atexit.register(self.stop_sync, _AT_EXIT)
                 run.start()
-            elif self._thread is None:
-                self._up.ring()
+            is_started = self.thread is not None
+        if is_started:
+            self._has_begun.wait()
+        if self.token is None:
+            raise AvatarDown("the runtime has stopped")
+        return self.token
+
+    def soon(self, call: Callable[[], object]) -> None:
+        """Call this in the runtime's thread, if that still runs."""
+        if self.token is not None:
+            with suppress(*LOOP_IS_GONE):
+                self.token.run_sync_soon(call)
+
+    def reason(self) -> BaseException:
+        """Why it takes no call."""
+        return self._crash or AvatarDown("the runtime has stopped; start the engine again")
 
     def _run(self) -> None:
         try:
@@ -153,49 +293,35 @@ class RuntimeThread:
             # What the runtime itself could not do has another name by now: this is the loop's.
             self._crash = AvatarDown(f"the runtime's event loop broke: {crash.__cause__ or crash}")
             self._crash.__cause__ = crash
-        except BaseException as crash:  # noqa: BLE001 - told to every caller from now on
+        except BaseException as crash:  # noqa: BLE001 - raised in every caller from now on
             self._crash = _alone(crash)
         finally:
-            self._inside = None
-            # A loop that broke has not ended its tasks, and so no errand of theirs.
-            for errand in list(self._under_way):
-                errand.fail(self._crash or AvatarDown("the runtime has stopped"))
-            self._up.ring()
+            self.inside = None
+            self._has_begun.set()
+            # A loop that broke has ended neither its tasks nor their calls.
+            for call in list(self.under_way):
+                call.fail(self.reason())
             atexit.unregister(self.stop_sync)
-            self.down.ring()
+            self.down.set_result(None)
 
     async def _main(self) -> None:
-        self._token = trio.lowlevel.current_trio_token()
         self._stopping = trio.Event()
-        # The feeds end after the avatars that they tell of, the errands before.
+        self.token = trio.lowlevel.current_trio_token()
+        self._has_begun.set()
         async with trio.open_nursery() as feeds, open_runtime(**self._options) as runtime:
             with trio.CancelScope() as while_answering:
-                async with trio.open_nursery() as errands:
-                    self._inside = RuntimeContext(runtime, errands, feeds)
-                    self._up.ring()
+                async with trio.open_nursery() as calls:
+                    self._open(RuntimeContext(runtime, calls, feeds))
                     await self._stopping.wait()
-                    self._inside = None
+                    self.inside = None
                     while_answering.deadline = trio.current_time() + _LAST_ANSWERS
                     await runtime.close_down("the runtime stops")
 
-    def _stop(self) -> None:
-        token, stopping = self._token, self._stopping
-        if token is not None and stopping is not None:
-            with suppress(*LOOP_IS_GONE):
-                token.run_sync_soon(stopping.set)
-
-    def _post(self, errand: PortalCall[T]) -> None:
-        inside, token = self._inside, self._token
-        if inside is None or token is None:
-            errand.fail(self._crash or AvatarDown("the runtime has stopped"))
-        else:
-            errand.post(token, inside.errands)
-
-    async def _work(self, work: Callable[[RuntimeContext], Awaitable[T]]) -> T:
-        inside = self._inside
-        if inside is None:
-            raise AvatarDown("the runtime has stopped")
-        return await work(inside)
+    def _open(self, inside: RuntimeContext) -> None:
+        early, self.early = self.early or [], None
+        self.inside = inside
+        for begin in early:
+            begin()
 
 
 def _alone(error: BaseException) -> BaseException:
@@ -213,81 +339,3 @@ async def _nothing(_: RuntimeContext) -> None:
 
 async def _tree(runtime: Runtime) -> TreeNode:
     return runtime.tree()
-
-
-class RuntimeSource(Protocol):
-    """Lends a thread for each stay of an engine."""
-
-    def borrow(self) -> RuntimeThread:
-        """A thread for one stay."""
-        ...
-
-    def give_back(self, thread: RuntimeThread) -> bool:
-        """The stay is over. Whether the thread is to be stopped."""
-        ...
-
-
-class SharedRuntime:
-    """One thread for all engines of the process that want no other, while there is one of them."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew, in the child of a fork: the thread is the parent's."""
-        self._lock = threading.Lock()
-        self._thread: RuntimeThread | None = None
-        self._stays = 0
-
-    def borrow(self) -> RuntimeThread:
-        """The one that is there, or a new one."""
-        with self._lock:
-            if self._thread is None or self._thread.is_stopping:
-                self._thread, self._stays = RuntimeThread(), 0
-            self._stays += 1
-            return self._thread
-
-    def give_back(self, thread: RuntimeThread) -> bool:
-        """The last stay's end is the thread's; who comes then gets another."""
-        with self._lock:
-            if thread is not self._thread:
-                return False
-            self._stays -= 1
-            if self._stays:
-                return False
-            self._thread = None
-            return True
-
-
-class GivenRuntime:
-    """A thread that the host made and stops itself."""
-
-    def __init__(self, thread: RuntimeThread) -> None:
-        self._thread = thread
-
-    def borrow(self) -> RuntimeThread:
-        """The host's."""
-        return self._thread
-
-    def give_back(self, thread: RuntimeThread) -> bool:
-        """It stays up."""
-        return thread.is_stopping
-
-
-class OwnRuntime:
-    """A thread of the engine's own, because it wants a runtime with certain options."""
-
-    def __init__(self, options: RuntimeOptions) -> None:
-        self._options = options
-
-    def borrow(self) -> RuntimeThread:
-        """A new one."""
-        return RuntimeThread(**self._options)
-
-    def give_back(self, thread: RuntimeThread) -> bool:
-        """It ends with the stay."""
-        return not thread.is_stopping
-
-
-SHARED = SharedRuntime()
-after_fork(SHARED.forget)

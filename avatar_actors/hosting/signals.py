@@ -8,14 +8,13 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from types import FrameType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import trio
 
-from avatar_actors.hosting.forking import after_fork
-from avatar_actors.hosting.portal import ThreadEvent
 from avatar_actors.model.errors import SettingsError
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -28,8 +27,8 @@ _MOMENT: Final = 0.05
 class Stoppable(Protocol):
     """An engine, as far as a shutdown is concerned."""
 
-    def close_for_good(self) -> ThreadEvent:
-        """Begin to stop and take no more calls; the bell rings when nothing is left."""
+    def close_for_good(self) -> Future[Any]:
+        """Begin to stop and take no more calls; done when nothing is left."""
         ...
 
 
@@ -62,30 +61,31 @@ class _Shutdown:
         self._engines, self._deadline = engines, deadline
         self._is_over = self._is_told = False
         self._before: dict[int, Callable[[int, FrameType | None], object] | int | None] = {}
-        self._ear, self._mouth = socket.socketpair()
-        self._mouth.setblocking(False)
+        self._reader, self._writer = socket.socketpair()
+        self._writer.setblocking(False)
         # Made before any signal: in a handler no thread can be started without fear.
         threading.Thread(target=self._watch, name="avatar-shutdown", daemon=True).start()
 
     def listen(self) -> None:
         """Be told of signals: by the C handler, or by ours if the host listens there itself."""
-        before = signal.set_wakeup_fd(self._mouth.fileno(), warn_on_full_buffer=False)
+        before = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         if before != -1:
             signal.set_wakeup_fd(before)
         for number in SIGNALS:
             self._before[number] = signal.signal(number, self._signalled)
-        after_fork(self._forget)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
         """In the child of a fork, whose signals would be told to the parent: be as before."""
         woken = signal.set_wakeup_fd(-1)
-        if woken != self._mouth.fileno():
+        if woken != self._writer.fileno():
             signal.set_wakeup_fd(woken)
         for number, before in self._before.items():
             if signal.getsignal(number) == self._signalled:
                 signal.signal(number, signal.SIG_DFL if before is None else before)
-        self._ear.close()
-        self._mouth.close()
+        self._reader.close()
+        self._writer.close()
 
     def _signalled(self, number: int, _: FrameType | None) -> None:
         """In the main thread, some time after the signal. It may have interrupted anything."""
@@ -93,16 +93,16 @@ class _Shutdown:
             self._is_told = True
             raise SystemExit(KILLED + number)
         woken = signal.set_wakeup_fd(-1)
-        signal.set_wakeup_fd(woken, warn_on_full_buffer=woken != self._mouth.fileno())
-        if woken != self._mouth.fileno():
+        signal.set_wakeup_fd(woken, warn_on_full_buffer=woken != self._writer.fileno())
+        if woken != self._writer.fileno():
             with suppress(BlockingIOError):
-                self._mouth.send(bytes([number]))
+                self._writer.send(bytes([number]))
 
     def _watch(self) -> None:
         number = self._next_signal(None)
         end = time.monotonic() + self._deadline
-        bells = [engine.close_for_good() for engine in self._engines]
-        while not all(bell.is_rung for bell in bells) and time.monotonic() < end:
+        stops = [engine.close_for_good() for engine in self._engines]
+        while not all(stop.done() for stop in stops) and time.monotonic() < end:
             if second := self._next_signal(_MOMENT):
                 os._exit(KILLED + second)
         self._is_over = True
@@ -118,10 +118,10 @@ class _Shutdown:
 
     def _next_signal(self, patience: float | None) -> int:
         """The next of ours; 0 if there is none so long."""
-        self._ear.settimeout(patience)
+        self._reader.settimeout(patience)
         while True:
             try:
-                [number] = self._ear.recv(1)
+                [number] = self._reader.recv(1)
             except TimeoutError:
                 return 0
             if number in SIGNALS:

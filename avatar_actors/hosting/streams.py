@@ -1,31 +1,40 @@
-"""A stream of the runtime's thread, as a host reads it: with `async for`, or with `for`."""
+"""Streams of events or text out of the runtime's thread, for `async for` and `for` in a host."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
-from types import TracebackType
 from typing import Generic, TypeVar
 
 import trio
 
-from avatar_actors.hosting.portal import LOOP_IS_GONE, PortalCall, PortalCallCancelled, ThreadEvent
+from avatar_actors.hosting.futures import (
+    LOOP_IS_GONE,
+    finished,
+    finished_though_cancelled,
+    is_of_a_parent,
+    refuse_a_parents,
+)
+from avatar_actors.hosting.runtime_thread import CallCancelled, RuntimeCall
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 class BatchSlot(Generic[T]):
-    """The producer waits while the last batch is not taken: a slow host slows only its stream."""
+    """Holds one batch. The producer waits until it is taken: a slow host slows only its stream."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._batch: list[T] = []
-        self._filled = ThreadEvent()
         self._is_ended = False
         self._emptied: trio.Event | None = None
         self._token: trio.lowlevel.TrioToken | None = None
+        self.filled: Future[None] = Future()
+        """Done when there is something to take."""
 
     async def put(self, batch: list[T]) -> None:
         """For the runtime: the next batch, once there is room for it."""
@@ -34,71 +43,65 @@ class BatchSlot(Generic[T]):
             with self._lock:
                 if not self._batch:
                     self._batch = batch
-                    filled = self._filled
+                    filled = self.filled
                     break
                 emptied = self._emptied = trio.Event()
             await emptied.wait()
-        filled.ring()
+        filled.set_result(None)
 
     def end(self) -> None:
         """Nothing more will come."""
         with self._lock:
             self._is_ended = True
-            filled = self._filled
-        filled.ring()
+            has_batch = bool(self._batch)
+        if not has_batch:
+            self.filled.set_result(None)
 
     def take(self) -> list[T] | None:
-        """For the host: the batch that lies here, none yet (None), or the end ([])."""
+        """For the host: the batch that is here, None if there is none yet, [] at the end."""
         with self._lock:
             batch, self._batch = self._batch, []
             emptied, self._emptied = self._emptied, None
-            if not self._is_ended:
-                self._filled = ThreadEvent() if batch else self._filled
             is_ended = self._is_ended
+            if batch and not is_ended:
+                self.filled = Future()
         if emptied is not None and self._token is not None:
             with suppress(*LOOP_IS_GONE):
                 self._token.run_sync_soon(emptied.set)
         return batch if batch or is_ended else None
 
-    @property
-    def filled(self) -> ThreadEvent:
-        """Rings when there is something to take."""
-        return self._filled
-
-
-R = TypeVar("R")
-
 
 class HostStream(Generic[T, R]):
-    """What the source puts into the hatch, in order, and its result at the end.
+    """What the source puts into the slot, in order, and its result at the end.
 
     A stream that is left, closed or forgotten cancels its source. In a program of asyncio or trio
     read it with `async for`; in a thread with `for`.
     """
 
-    def __init__(
-        self, open_source: Callable[[BatchSlot[T]], PortalCall[R]], gone: Callable[[], ThreadEvent]
-    ) -> None:
-        self._gone = gone
-        self._hatch: BatchSlot[T] = BatchSlot()
-        self._here: deque[T] = deque()
-        self._errand: PortalCall[R] = open_source(self._hatch)
-        self._errand.done.when_rung(self._hatch.end)
+    def __init__(self, open_source: Callable[[BatchSlot[T]], RuntimeCall[R]]) -> None:
+        self._slot = slot = BatchSlot[T]()
+        self._taken: deque[T] = deque()
+        self._call = open_source(slot)
+        self._call.add_done_callback(lambda _: slot.end())
 
     @property
     def result(self) -> R:
-        """What the source came to, once the stream has ended."""
-        return self._errand.result()
+        """The result of the source, once the stream has ended."""
+        if not self._call.done():
+            raise RuntimeError("the stream has not ended yet")
+        return self._call.result()
 
     def close(self) -> None:
         """End it from a thread, and wait for its end."""
-        self._errand.cancel()
-        self._errand.over.hear_sync()
+        if not is_of_a_parent(self._call.pid):
+            self._call.cancel()
+            wait([self._call])
 
     async def aclose(self) -> None:
         """The same from a task."""
-        self._errand.cancel()
-        await self._errand.over.hear()
+        if not is_of_a_parent(self._call.pid):
+            self._call.cancel()
+            await finished(self._call)
 
     def __aiter__(self) -> HostStream[T, R]:
         return self
@@ -106,17 +109,14 @@ class HostStream(Generic[T, R]):
     async def __anext__(self) -> T:
         while not self._take():
             if self._is_over():
-                if (error := self._error()) is None:
-                    raise StopAsyncIteration
-                await self._gone().hear()
-                raise error
+                raise self._error() or StopAsyncIteration
             try:
-                await self._hatch.filled.hear()
+                await finished(self._slot.filled)
             except BaseException:
-                self._errand.cancel()
-                await self._errand.done.hear_out()
+                self._call.cancel()
+                await finished_though_cancelled(self._call)
                 raise
-        return self._here.popleft()
+        return self._taken.popleft()
 
     def __iter__(self) -> HostStream[T, R]:
         return self
@@ -124,28 +124,21 @@ class HostStream(Generic[T, R]):
     def __next__(self) -> T:
         while not self._take():
             if self._is_over():
-                if (error := self._error()) is None:
-                    raise StopIteration
-                self._gone().hear_sync()
-                raise error
+                raise self._error() or StopIteration
             try:
-                self._hatch.filled.hear_sync()
+                self._slot.filled.result()
             except BaseException:
                 self.close()
                 raise
-        return self._here.popleft()
+        return self._taken.popleft()
 
     async def __aenter__(self) -> HostStream[T, R]:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._errand.cancel()
-        await self._errand.over.hear_out()
+    async def __aexit__(self, *_: object) -> None:
+        if not is_of_a_parent(self._call.pid):
+            self._call.cancel()
+            await finished_though_cancelled(self._call)
 
     def __enter__(self) -> HostStream[T, R]:
         return self
@@ -154,18 +147,19 @@ class HostStream(Generic[T, R]):
         self.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_errand"):
-            self._errand.cancel()
+        if hasattr(self, "_call"):
+            self._call.cancel()
 
     def _take(self) -> bool:
-        if not self._here:
-            self._here.extend(self._hatch.take() or ())
-        return bool(self._here)
+        if not self._taken:
+            refuse_a_parents(self._call.pid)
+            self._taken.extend(self._slot.take() or ())
+        return bool(self._taken)
 
     def _is_over(self) -> bool:
         # In this order: the last batch comes before the end.
-        return self._errand.done.is_rung and not self._take()
+        return self._call.done() and not self._take()
 
     def _error(self) -> BaseException | None:
-        error = self._errand.error
-        return None if isinstance(error, PortalCallCancelled) else error
+        error = self._call.exception()
+        return None if isinstance(error, CallCancelled) else error

@@ -1,4 +1,4 @@
-"""Handlers that raise what ends threads and tasks elsewhere (M5), and two threads at one hatch."""
+"""Handlers that raise what ends threads and tasks elsewhere (M5), and two threads at one slot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import trio
 
 from avatar_actors import AvatarEvent, EventEmitter, TextEvent
 from avatar_actors.hosting.streams import BatchSlot
-from tests.hosting.engines import PATIENCE, Ear, Engines
+from tests.hosting.engines import PATIENCE, Engines, RecordingHandler
 
 if TYPE_CHECKING:
     from _typeshed import TraceFunction
@@ -43,17 +43,17 @@ def texts(heard: list[AvatarEvent]) -> list[str]:
 def test_m5_plain_handler_gets_the_next_event_whatever_it_raised(
     error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
-    emitter, heard, ear = EventEmitter(), list[AvatarEvent](), Ear()
+    emitter, heard, recorder = EventEmitter(), list[AvatarEvent](), RecordingHandler()
 
     @emitter.on(TextEvent)
     def fail(event: TextEvent) -> None:
         heard.append(event)
         raise error
 
-    emitter.on(TextEvent, ear)
+    emitter.on(TextEvent, recorder)
     emit_all(emitter)
     assert emitter.flush_sync(PATIENCE)
-    assert texts(heard) == texts(ear.heard) == TEXTS
+    assert texts(heard) == texts(recorder.heard) == TEXTS
     assert caplog.text.count("a handler of TextEvent failed") == 3
 
 
@@ -78,7 +78,7 @@ def test_m5_coroutine_handler_on_the_made_loop_silences_nobody(
     assert emitter.flush_sync(PATIENCE)
     assert texts(heard) == texts(others) == TEXTS
     assert caplog.text.count("a handler of TextEvent failed") == 3
-    assert emitter.end_handler_loop().hear_sync(PATIENCE)
+    emitter.end_handler_loop().result(PATIENCE)
 
 
 @every_kind
@@ -192,20 +192,20 @@ def test_callback_that_leaves_costs_no_other_callback(
     assert "a callback of chat_async failed" in caplog.text
 
 
-class WatchedHatch(BatchSlot[int]):
+class WatchedSlot(BatchSlot[int]):
     @property
     def is_about_to_be_waited_for(self) -> bool:
         return self._emptied is not None and not self._lock.locked()
 
 
 async def test_bug_1_reader_may_come_when_the_writer_is_just_about_to_wait() -> None:
-    hatch, taken = WatchedHatch(), list[int]()
+    slot, taken = WatchedSlot(), list[int]()
 
     def come_between(frame: FrameType, event: str, _: object) -> TraceFunction | None:
         if frame.f_code.co_name != "put":
             return None
-        if event == "line" and hatch.is_about_to_be_waited_for:
-            taken.extend(hatch.take() or [])
+        if event == "line" and slot.is_about_to_be_waited_for:
+            taken.extend(slot.take() or [])
         return come_between
 
     before = sys.gettrace()
@@ -213,7 +213,7 @@ async def test_bug_1_reader_may_come_when_the_writer_is_just_about_to_wait() -> 
     try:
         with trio.fail_after(PATIENCE):
             for number in range(5):
-                await hatch.put([number])
+                await slot.put([number])
     finally:
         sys.settrace(before)
-    assert [*taken, *(hatch.take() or [])] == list(range(5))
+    assert [*taken, *(slot.take() or [])] == list(range(5))

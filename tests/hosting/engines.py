@@ -38,8 +38,8 @@ class Engines:
             engine.stop_sync()
 
 
-class Ear:
-    """A handler that remembers, and can be waited for from any thread."""
+class RecordingHandler:
+    """A handler that keeps its events, and can be waited for from any thread."""
 
     def __init__(self) -> None:
         self.heard: list[AvatarEvent] = []

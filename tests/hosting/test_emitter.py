@@ -3,6 +3,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import wait
 
 import pytest
 
@@ -15,16 +16,16 @@ from avatar_actors import (
     TextEvent,
     ToolEvent,
 )
-from avatar_actors.hosting.executors import HandlerLoop, HandlerQueue
-from tests.hosting.engines import PATIENCE, Ear
+from avatar_actors.hosting.executors import HandlerQueue, OwnLoop
+from tests.hosting.engines import PATIENCE, RecordingHandler
 
 
-def texts(ear: Ear) -> list[str]:
-    return [event.text for event in ear.heard if isinstance(event, TextEvent)]
+def texts(recorder: RecordingHandler) -> list[str]:
+    return [event.text for event in recorder.heard if isinstance(event, TextEvent)]
 
 
 def test_handler_gets_events_of_its_type_and_of_its_children() -> None:
-    emitter, text, everything = EventEmitter(), Ear(), Ear()
+    emitter, text, everything = EventEmitter(), RecordingHandler(), RecordingHandler()
     emitter.on(TextEvent, text)
     emitter.on(AvatarEvent, everything)
     emitter.emit(TextEvent(text="a"))
@@ -49,7 +50,12 @@ def test_decorator_registers_and_gives_the_function_back() -> None:
 
 
 def test_removed_handlers_are_called_no_more() -> None:
-    emitter, one, other, every = EventEmitter(), Ear(), Ear(), Ear()
+    emitter, one, other, every = (
+        EventEmitter(),
+        RecordingHandler(),
+        RecordingHandler(),
+        RecordingHandler(),
+    )
     emitter.on(TextEvent, one)
     emitter.on(ToolEvent, other)
     emitter.on_any(every)
@@ -66,11 +72,11 @@ def test_removed_handlers_are_called_no_more() -> None:
 
 
 def test_handlers_are_called_off_the_emitting_thread() -> None:
-    emitter, ear = EventEmitter(), Ear()
-    emitter.on_any(ear)
+    emitter, recorder = EventEmitter(), RecordingHandler()
+    emitter.on_any(recorder)
     emitter.emit(TextEvent(text="a"))
     emitter.flush_sync(PATIENCE)
-    assert threading.current_thread().name not in ear.threads
+    assert threading.current_thread().name not in recorder.threads
 
 
 def test_handler_that_fails_gets_the_next_event_too(caplog: pytest.LogCaptureFixture) -> None:
@@ -89,7 +95,7 @@ def test_handler_that_fails_gets_the_next_event_too(caplog: pytest.LogCaptureFix
 
 
 def test_slow_handler_holds_up_no_other_and_loses_no_text() -> None:
-    emitter, ear = EventEmitter(), Ear()
+    emitter, recorder = EventEmitter(), RecordingHandler()
     slow: list[str] = []
     go_on = threading.Event()
 
@@ -98,10 +104,12 @@ def test_slow_handler_holds_up_no_other_and_loses_no_text() -> None:
         go_on.wait(PATIENCE)
         slow.append(event.text)
 
-    emitter.on(TextEvent, ear)
+    emitter.on(TextEvent, recorder)
     for number in range(100):
         emitter.deliver([TextEvent(text=f"{number * 1000 + k} ") for k in range(1000)])
-    ear.until(lambda heard: sum(len(t.text) for t in heard if isinstance(t, TextEvent)) > 580_000)
+    recorder.until(
+        lambda heard: sum(len(t.text) for t in heard if isinstance(t, TextEvent)) > 580_000
+    )
     assert slow == []
     go_on.set()
     assert emitter.flush_sync(PATIENCE)
@@ -158,19 +166,19 @@ class Window:
 
 
 def test_dispatcher_brings_handlers_into_the_host_thread_in_order() -> None:
-    window, ear = Window(), Ear()
+    window, recorder = Window(), RecordingHandler()
     emitter = EventEmitter(window.call_soon)
-    emitter.on(TextEvent, ear)
+    emitter.on(TextEvent, recorder)
     for number in range(1000):
         emitter.emit(TextEvent(text=f"{number} "))
-    while len(texts(ear)) < 1000:
+    while len(texts(recorder)) < 1000:
         window.run_one()
-    assert "".join(texts(ear)) == "".join(f"{n} " for n in range(1000))
-    assert ear.threads == {threading.current_thread().name}
+    assert "".join(texts(recorder)) == "".join(f"{n} " for n in range(1000))
+    assert recorder.threads == {threading.current_thread().name}
 
 
 def test_dispatcher_of_one_handler_is_for_it_alone() -> None:
-    window, here, there = Window(), Ear(), Ear()
+    window, here, there = Window(), RecordingHandler(), RecordingHandler()
     emitter = EventEmitter()
     emitter.on(TextEvent, here, dispatcher=window.call_soon)
     emitter.on(TextEvent, there)
@@ -202,12 +210,12 @@ def test_host_thread_is_not_held_for_long_by_a_flood() -> None:
 
 
 def test_dispatcher_that_fails_is_asked_no_more(caplog: pytest.LogCaptureFixture) -> None:
-    emitter, ear = EventEmitter(), Ear()
+    emitter, recorder = EventEmitter(), RecordingHandler()
 
     def closed(_: Callable[[], None]) -> None:
         raise RuntimeError("the window is gone")
 
-    emitter.on_any(ear, dispatcher=closed)
+    emitter.on_any(recorder, dispatcher=closed)
     emitter.emit(TextEvent(text="a"))
     emitter.emit(TextEvent(text="b"))
     assert emitter.flush_sync(PATIENCE)
@@ -221,8 +229,8 @@ def test_dispatcher_that_says_no_is_asked_no_more() -> None:
         asked.append(call)
         return False
 
-    emitter, ear = EventEmitter(refuse), Ear()
-    emitter.on_any(ear)
+    emitter, recorder = EventEmitter(refuse), RecordingHandler()
+    emitter.on_any(recorder)
     emitter.emit(TextEvent(text="a"))
     emitter.emit(TextEvent(text="b"))
     assert emitter.flush_sync(PATIENCE)
@@ -237,26 +245,26 @@ def test_coroutine_handler_with_a_dispatcher_is_refused() -> None:
 
 
 def test_state_events_are_not_text() -> None:
-    emitter, ear = EventEmitter(), Ear()
-    emitter.on(TextEvent, ear)
+    emitter, recorder = EventEmitter(), RecordingHandler()
+    emitter.on(TextEvent, recorder)
     emitter.emit(StateEvent())
     emitter.flush_sync(PATIENCE)
-    assert ear.heard == []
+    assert recorder.heard == []
 
 
 def test_handler_whose_loop_has_ended_is_waited_for_no_more() -> None:
-    loop, heard = HandlerLoop(), list[AvatarEvent]()
+    loop, heard = OwnLoop(), list[AvatarEvent]()
 
     async def listen(event: AvatarEvent) -> None:
         heard.append(event)
 
     first, late = (HandlerQueue(AvatarEvent, listen, loop) for _ in range(2))
     first.append(TextEvent(text="a"))
-    assert first.rest().hear_sync(PATIENCE)
+    assert not wait([first.idle()], PATIENCE).not_done
     loop.stop()
-    assert loop.down.hear_sync(PATIENCE)
+    assert not wait([loop.down], PATIENCE).not_done
     late.append(TextEvent(text="b"))
-    assert late.rest().hear_sync(PATIENCE)
+    assert not wait([late.idle()], PATIENCE).not_done
     assert len(heard) == 1
 
 
@@ -278,3 +286,37 @@ def test_flood_leaves_the_host_loop_time_for_others() -> None:
 
     asyncio.run(main())
     assert len(seen) > 2
+
+
+def test_handlers_that_are_called_one_after_the_other_share_a_thread() -> None:
+    emitter, ear = EventEmitter(), RecordingHandler()
+    emitter.on(TextEvent, ear)
+    for number in range(20):
+        emitter.emit(TextEvent(text=str(number)))
+        assert emitter.flush_sync(PATIENCE)
+    assert len(ear.threads) < 10
+
+
+async def test_where_nothing_waits_a_flush_is_done_at_once() -> None:
+    assert await EventEmitter().flush(PATIENCE) is True
+
+
+def test_handlers_get_a_new_loop_when_one_of_them_has_stopped_theirs() -> None:
+    emitter, heard = EventEmitter(), list[AvatarEvent]()
+
+    @emitter.on(ToolEvent)
+    async def stop(_: ToolEvent) -> None:
+        asyncio.get_running_loop().stop()
+
+    @emitter.on(TextEvent)
+    async def listen(event: TextEvent) -> None:
+        heard.append(event)
+
+    emitter.emit(ToolEvent())
+    assert emitter.flush_sync(PATIENCE)
+    while any(each.name == "avatar-handler-loop" for each in threading.enumerate()):
+        emitter.flush_sync(PATIENCE)
+    emitter.emit(TextEvent(text="a"))
+    assert emitter.flush_sync(PATIENCE)
+    assert len(heard) == 1
+    emitter.end_handler_loop().result(PATIENCE)

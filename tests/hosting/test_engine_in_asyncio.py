@@ -13,7 +13,7 @@ from avatar_actors import (
     TextEvent,
     TurnEndedEvent,
 )
-from tests.hosting.engines import PATIENCE, Ear, Engines
+from tests.hosting.engines import PATIENCE, Engines, RecordingHandler
 from tests.runtime.home import script
 
 LONG = script({"say": "here"}, {"wait": 1000})
@@ -93,8 +93,8 @@ def test_timeout_of_asyncio_cancels_the_turn(engines: Engines) -> None:
 
 
 def test_cancelled_stream_ends_its_turn(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TurnEndedEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TurnEndedEvent, handler)
 
     async def read() -> None:
         async for _ in engine.chat_stream(LONG):
@@ -110,7 +110,7 @@ def test_cancelled_stream_ends_its_turn(engines: Engines) -> None:
 
     reading = asyncio.Event()
     play(main)
-    assert [event.outcome for event in ear.heard if isinstance(event, TurnEndedEvent)] == [
+    assert [event.outcome for event in handler.heard if isinstance(event, TurnEndedEvent)] == [
         Outcome.CANCELLED
     ]
 
@@ -149,7 +149,7 @@ def test_coroutine_handlers_run_on_the_host_loop_in_order(engines: Engines) -> N
 
 
 def test_coroutine_handler_that_fails_or_hangs_harms_nobody(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
+    engine, handler = engines.make(), RecordingHandler()
 
     @engine.on(TextEvent)
     async def fail(_: TextEvent) -> None:
@@ -159,13 +159,13 @@ def test_coroutine_handler_that_fails_or_hangs_harms_nobody(engines: Engines) ->
     async def hang(_: TextEvent) -> None:
         await asyncio.Event().wait()
 
-    engine.on(TextEvent, ear)
+    engine.on(TextEvent, handler)
 
     async def main() -> None:
         await engine.start()
         for _ in range(3):
             assert (await engine.chat("1+1")).content == "2"
-        ear.until(lambda heard: len(heard) == 3)
+        handler.until(lambda heard: len(heard) == 3)
 
     play(main)
 

@@ -3,7 +3,6 @@ import os
 import queue
 import signal
 import threading
-import time
 
 import pytest
 
@@ -22,11 +21,14 @@ from avatar_actors import (
     Restarts,
     RuntimeThread,
     SettingsError,
+    StateEvent,
     TextEvent,
+    Timeouts,
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from tests.hosting.engines import PATIENCE, Ear, Engines
+from tests.fake_agents import launcher
+from tests.hosting.engines import PATIENCE, Engines, RecordingHandler
 from tests.runtime.home import script
 
 
@@ -126,14 +128,14 @@ def test_stream_of_events_has_the_whole_turn(engines: Engines) -> None:
 
 
 def test_stream_that_is_forgotten_ends_its_turn(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TurnEndedEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TurnEndedEvent, handler)
     for text in engine.chat_stream(script({"say": "first"}, {"wait": 1000})):
         assert text == "first"
         break
-    ear.until(bool)
-    assert isinstance(ear.heard[0], TurnEndedEvent)
-    assert ear.heard[0].outcome is Outcome.CANCELLED
+    handler.until(bool)
+    assert isinstance(handler.heard[0], TurnEndedEvent)
+    assert handler.heard[0].outcome is Outcome.CANCELLED
     assert engine.chat_sync("1+1").content == "2"
 
 
@@ -154,11 +156,11 @@ def test_prompt_without_waiting_calls_back_once(engines: Engines) -> None:
 
 
 def test_prompt_without_waiting_can_be_cancelled(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     answers: queue.SimpleQueue[BridgeResponse] = queue.SimpleQueue()
     handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}), answers.put)
-    ear.until(bool)
+    handler.until(bool)
     with pytest.raises(TimeoutError):
         handle.result(0.01)
     handle.cancel()
@@ -176,10 +178,10 @@ def test_callback_hears_of_a_start_that_failed(engines: Engines) -> None:
 
 
 def test_interrupt_from_another_thread_ends_the_turn(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
-    ear.until(bool)
+    handler.until(bool)
     assert engine.interrupt_sync()
     assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
     assert not engine.interrupt_sync()
@@ -215,10 +217,10 @@ def test_whatever_an_avatar_can_do_is_done_with_run_sync(engines: Engines) -> No
 
 
 def test_killed_agent_ends_the_call_at_once_and_comes_back(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
-    ear.until(bool)
+    handler.until(bool)
     pid = engine.get_health().pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
@@ -228,16 +230,20 @@ def test_killed_agent_ends_the_call_at_once_and_comes_back(engines: Engines) -> 
 
 
 def test_stop_ends_a_turn_that_another_thread_waits_for(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     handle = engine.chat_async(script({"say": "here"}, {"wait": 1000}))
-    ear.until(bool)
+    handler.until(bool)
     engine.stop_sync()
     assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
 
 
 def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
-    engine = engines.make({"slow_start": 30})
+    # Longer than the test has: a stop that waited for the start would be seen.
+    slow = 2 * PATIENCE
+    engine = engines.make({"slow_start": slow}, timeouts=Timeouts(start=slow))
+    ear = RecordingHandler()
+    engine.on(StateEvent, ear)
     failed: list[AvatarError] = []
 
     def start() -> None:
@@ -248,22 +254,24 @@ def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
 
     starting = threading.Thread(target=start)
     starting.start()
-    while not engines.remains():
-        time.sleep(0.005)
-    engine.stop_sync()
+    ear.until(lambda heard: any(isinstance(event, StateEvent) for event in heard))
+    stopping = threading.Thread(target=engine.stop_sync, daemon=True)
+    stopping.start()
+    stopping.join(PATIENCE)
+    assert not stopping.is_alive()
     starting.join(PATIENCE)
     assert isinstance(failed[0], AvatarDown)
     assert not engines.remains()
 
 
 def test_concurrent_starts_give_one_agent(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
+    engine, handler = engines.make(), RecordingHandler()
     starts = [threading.Thread(target=engine.start_sync) for _ in range(8)]
     for start in starts:
         start.start()
     for start in starts:
         start.join(PATIENCE)
-    engine.on_any(ear)
+    engine.on_any(handler)
     assert engine.run_sync(lambda avatar: avatar.health()).restarts == 0
     tree = engine.chat_sync(script({"echo": "pid"})).content
     assert int(tree) == engine.get_health().pid
@@ -299,18 +307,17 @@ def test_engine_can_have_a_runtime_of_its_own(engines: Engines) -> None:
 
 
 def test_other_provider_keeps_the_handlers(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TextEvent, ear)
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TextEvent, handler)
     engine.chat_sync("1+1")
-    options = engines.home.options(options={"dialect": "claude"})
     asyncio.run(
         engine.switch_provider(
-            "embedded",
+            "claude",
             working_dir=engines.home.work,
-            env=options.get("env", {}),
-            options={"dialect": "claude"},
+            env=engines.home.options().get("env", {}),
+            executable=launcher.executable("claude"),
         )
     )
     assert engine.capabilities.agent == "Claude Code"
     engine.chat_sync(script({"say": "from claude"}))
-    ear.until(lambda heard: any(isinstance(e, TextEvent) and "claude" in e.text for e in heard))
+    handler.until(lambda heard: any(isinstance(e, TextEvent) and "claude" in e.text for e in heard))

@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from avatar_actors import AgentNotFound, AvatarEvent, Outcome, TextEvent, TurnEndedEvent
-from tests.hosting.engines import PATIENCE, Ear, Engines
+from tests.hosting.engines import PATIENCE, Engines, RecordingHandler
 from tests.runtime.home import script
 
 LONG = script({"say": "here"}, {"wait": 1000})
@@ -32,8 +32,8 @@ async def test_error_of_the_start_is_raised_as_itself(engines: Engines) -> None:
 
 
 async def test_cancelled_scope_cancels_its_turn(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
-    engine.on(TurnEndedEvent, ear)
+    engine, recorder = engines.make(), RecordingHandler()
+    engine.on(TurnEndedEvent, recorder)
     with trio.fail_after(PATIENCE):
         await engine.start()
         with trio.move_on_after(0.2) as scope:
@@ -41,11 +41,11 @@ async def test_cancelled_scope_cancels_its_turn(engines: Engines) -> None:
         assert scope.cancelled_caught
         assert (await engine.chat("1+1")).content == "2"
         await engine.stop()
-    outcomes = [event.outcome for event in ear.heard if isinstance(event, TurnEndedEvent)]
+    outcomes = [event.outcome for event in recorder.heard if isinstance(event, TurnEndedEvent)]
     assert outcomes == [Outcome.CANCELLED, Outcome.COMPLETED]
 
 
-async def test_coroutine_handlers_without_an_asyncio_host_run_through_trio_asyncio(
+async def test_coroutine_handlers_without_an_asyncio_host_run_in_a_loop_of_their_own(
     engines: Engines,
 ) -> None:
     engine = engines.make()
@@ -66,7 +66,7 @@ async def test_coroutine_handlers_without_an_asyncio_host_run_through_trio_async
 
 
 async def test_coroutine_handler_that_fails_or_blocks_harms_nobody(engines: Engines) -> None:
-    engine, ear = engines.make(), Ear()
+    engine, recorder = engines.make(), RecordingHandler()
     release = threading.Event()
 
     @engine.on(TextEvent)
@@ -77,10 +77,10 @@ async def test_coroutine_handler_that_fails_or_blocks_harms_nobody(engines: Engi
     async def block(_: TextEvent) -> None:
         release.wait(PATIENCE)
 
-    engine.on(TextEvent, ear)
+    engine.on(TextEvent, recorder)
     with trio.fail_after(PATIENCE):
         for _ in range(3):
             assert (await engine.chat("1+1")).content == "2"
-        await trio.to_thread.run_sync(ear.until, has_three)
+        await trio.to_thread.run_sync(recorder.until, has_three)
         release.set()
         await engine.stop()

@@ -5,8 +5,7 @@ import pytest
 import trio
 
 from avatar_actors import AvatarDown, Runtime, RuntimeThread, Usage
-from avatar_actors.hosting.portal import PortalCallCancelled
-from avatar_actors.hosting.runtime_thread import RuntimeContext
+from avatar_actors.hosting.runtime_thread import CallCancelled, RuntimeContext
 from tests.conformance.remains import leaving_nothing
 from tests.hosting.engines import PATIENCE
 
@@ -23,12 +22,12 @@ async def fail(_: RuntimeContext) -> None:
     raise LookupError("not here")
 
 
-def test_errand_is_done_in_the_runtime_thread_and_its_result_comes_back() -> None:
+def test_call_is_done_in_the_runtime_thread_and_its_result_comes_back() -> None:
     with leaving_nothing(), RuntimeThread() as runtime:
         assert runtime.send(where).wait_sync() == "avatar-runtime"
 
 
-def test_error_of_an_errand_is_raised_as_itself() -> None:
+def test_error_of_a_call_is_raised_as_itself() -> None:
     with (
         leaving_nothing(),
         RuntimeThread() as runtime,
@@ -44,34 +43,34 @@ def test_the_tree_and_the_runtime_itself_are_in_reach_from_a_thread_and_from_asy
         assert asyncio.run(runtime.run(Runtime.spent)) == runtime.run_sync(Runtime.spent) == Usage()
 
 
-def test_cancelled_errand_ends() -> None:
+def test_cancelled_call_ends() -> None:
     with leaving_nothing(), RuntimeThread() as runtime:
-        errand = runtime.send(for_ever)
-        errand.cancel()
-        with pytest.raises(PortalCallCancelled):
-            errand.wait_sync()
+        call = runtime.send(for_ever)
+        call.cancel()
+        with pytest.raises(CallCancelled):
+            call.wait_sync()
 
 
-def test_errand_that_is_cancelled_before_the_runtime_is_up_ends_too() -> None:
+def test_call_that_is_cancelled_before_the_runtime_is_up_ends_too() -> None:
     with leaving_nothing():
         runtime = RuntimeThread()
-        errand = runtime.send(for_ever)
-        errand.cancel()
-        with pytest.raises(PortalCallCancelled):
-            errand.wait_sync()
+        call = runtime.send(for_ever)
+        call.cancel()
+        with pytest.raises(CallCancelled):
+            call.wait_sync()
         assert runtime.stop_sync(PATIENCE)
 
 
-def test_errands_under_way_hear_of_the_stop() -> None:
+def test_calls_under_way_hear_of_the_stop() -> None:
     with leaving_nothing():
         runtime = RuntimeThread()
-        errand = runtime.send(for_ever)
+        call = runtime.send(for_ever)
         assert runtime.stop_sync(PATIENCE)
         with pytest.raises(AvatarDown):
-            errand.wait_sync()
+            call.wait_sync()
 
 
-def test_errand_for_a_stopped_runtime_is_refused() -> None:
+def test_call_for_a_stopped_runtime_is_refused() -> None:
     runtime = RuntimeThread()
     runtime.stop_sync()
     with pytest.raises(AvatarDown):

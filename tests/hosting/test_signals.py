@@ -85,13 +85,13 @@ while True:
 HELD_UP = """
 import hashlib, sys, threading, time
 from avatar_actors import stop_on_signals
-from avatar_actors.hosting.portal import ThreadEvent
+from concurrent.futures import Future
 
 class Endless:
     is_told = False
     def close_for_good(self):
         self.is_told = True
-        return ThreadEvent()
+        return Future()
 
 endless = Endless()
 stop_on_signals(endless, deadline=float(sys.argv[1]))

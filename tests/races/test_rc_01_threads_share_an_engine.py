@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from avatar_actors import AvatarEngine, AvatarEvent, BridgeState, Restarts, StateEvent
-from tests.hosting.engines import PATIENCE, Ear, Engines
+from tests.hosting.engines import PATIENCE, Engines, RecordingHandler
 from tests.runtime.home import script
 
 THREADS = 8
@@ -57,13 +57,13 @@ def test_rc_01_eight_threads_get_their_own_answers(tmp_path: Path) -> None:
 
 def test_rc_01_supervision_runs_between_calls(tmp_path: Path) -> None:
     """Nobody is in a call when the agent is killed: it comes back all the same."""
-    engines, ear = Engines(tmp_path), Ear()
+    engines, handler = Engines(tmp_path), RecordingHandler()
     engine = engines.make(restarts=Restarts(max_restarts=100, factor=1.0))
     engine.chat_sync("1+1")
-    engine.on(StateEvent, ear)
+    engine.on(StateEvent, handler)
     pid = engine.get_health().pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    ear.until(has_come_back)
+    handler.until(has_come_back)
     assert engine.get_health().restarts == 1
     engines.stop_all()

@@ -9,7 +9,7 @@ import trio
 from avatar_actors import Avatar, AvatarEvent, EventEmitter, Outcome, TextEvent, TurnEndedEvent
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.stage import Step, on_stage, script
-from tests.hosting.engines import Ear, Engines
+from tests.hosting.engines import Engines, RecordingHandler
 
 PULSE: Step = {"pulse": {"every": 0.005, "count": 40, "text": "{i} "}}
 
@@ -116,7 +116,7 @@ def test_rc_13_handler_that_adds_another_brings_it_for_what_follows() -> None:
 
 @pytest.mark.parametrize("kind", ["plain", "coroutine"])
 def test_rc_13_handler_that_stops_the_engine_hears_the_end(tmp_path: Path, kind: str) -> None:
-    engines, ear = Engines(tmp_path), Ear()
+    engines, recorder = Engines(tmp_path), RecordingHandler()
     engine = engines.make()
     stopped = threading.Event()
 
@@ -127,7 +127,7 @@ def test_rc_13_handler_that_stops_the_engine_hears_the_end(tmp_path: Path, kind:
     async def stop_in_a_coroutine(_: TextEvent) -> None:
         stop(_)
 
-    engine.on(TurnEndedEvent, ear)
+    engine.on(TurnEndedEvent, recorder)
     if kind == "plain":
         engine.on(TextEvent, stop)
     else:
@@ -135,7 +135,7 @@ def test_rc_13_handler_that_stops_the_engine_hears_the_end(tmp_path: Path, kind:
     answer = engine.chat_sync(script({"say": "here"}, {"wait": 1000}))
     assert answer.outcome is Outcome.CANCELLED
     assert stopped.wait(60)
-    ear.until(bool)
-    assert [type(event) for event in ear.heard] == [TurnEndedEvent]
+    recorder.until(bool)
+    assert [type(event) for event in recorder.heard] == [TurnEndedEvent]
     # The handler could not wait for the end of its own loop; who stops again does.
     engine.stop_sync()

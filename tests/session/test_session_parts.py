@@ -21,7 +21,7 @@ from avatar_actors.model.errors import AgentDied
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.processes import PipeReader, open_lease
-from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.descriptors import OwnedFd
 from avatar_actors.session.file_server import file_server
 from avatar_actors.session.messages import (
     BridgeMessage,
@@ -204,3 +204,18 @@ async def test_a_stdout_that_cannot_be_read_is_an_end_and_no_crash() -> None:
             await stage.play("reader", partial(stdout_reader, lease=lease, out=out))
             assert isinstance(await heard.receive(), StreamEnded)
         await lease.aclose()
+
+
+async def test_the_writer_waits_to_be_stopped_after_it_told_of_a_closed_stdin(
+    autojump_clock: MockClock,
+) -> None:
+    ours, theirs = memory_stream_one_way_pair()
+    await theirs.aclose()
+    async with open_stage() as stage:
+        news, heard = trio.open_memory_channel[bytes | StreamEnded](1)
+        writer: Address[Write] = await stage.play(
+            "writer", partial(stdin_writer, pipe=ours, news=news)
+        )
+        await writer.tell(Write(b"x\n"))
+        await heard.receive()
+        await trio.sleep(60)  # virtual; the stage sees that the writer is still there

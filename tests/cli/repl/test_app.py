@@ -124,4 +124,4 @@ def test_an_avatar_that_gave_up_is_replaced_and_what_waited_is_held(
 
 
 def is_agent(pid: int) -> bool:
-    return b"--dialect" in read(Path(f"/proc/{pid}/cmdline"))
+    return b"programs.embedded" in read(Path(f"/proc/{pid}/cmdline"))

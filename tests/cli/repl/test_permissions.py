@@ -7,6 +7,7 @@ from tests.cli.repl.conftest import OpenRepl
 from tests.cli.repl.pressing import leave, said, say, terminate, typed
 from tests.cli.terminal import Terminal
 from tests.conformance.remains import read
+from tests.fake_agents.launcher import configuration
 from tests.thorough import for_conformance
 
 KEYS = "press y, n, a or e to answer"
@@ -38,7 +39,7 @@ def test_y_and_n_answer_on_an_empty_line_and_are_letters_on_any_other(open_repl:
 def test_e_edits_the_input_in_the_editor_and_the_tool_gets_it(
     open_repl: OpenRepl, tmp_path: Path
 ) -> None:
-    (tmp_path / "avatar.yaml").write_text("provider: embedded\nembedded: {dialect: claude}\n")
+    (tmp_path / "avatar.yaml").write_text(configuration(tmp_path))
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\nsed -i 's/make it so/make it better/' \"$1\"\n")
     editor.chmod(0o700)
@@ -57,7 +58,7 @@ def test_e_edits_the_input_in_the_editor_and_the_tool_gets_it(
 
 @for_conformance
 def test_sigterm_ends_the_editor_too(open_repl: OpenRepl, tmp_path: Path) -> None:
-    (tmp_path / "avatar.yaml").write_text("provider: embedded\nembedded: {dialect: claude}\n")
+    (tmp_path / "avatar.yaml").write_text(configuration(tmp_path))
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\necho at it; exec sleep 600.25 # $1\n")
     editor.chmod(0o700)
