@@ -23,7 +23,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing's own costs 15 ms to import
 if TYPE_CHECKING:
     # fmt: off
-    from avatar_actors.avatar.control import Escalation
+    from avatar_actors.avatar.handle import Escalation
     from avatar_actors.model.events import ActivityEvent, AvatarEvent, BridgeResponse, ContextEvent
     from avatar_actors.model.events import ContinuityEvent, CostEvent, DiagnosticEvent
     from avatar_actors.model.events import EngineStateEvent, ErrorEvent, EventsLostEvent
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from avatar_actors.avatar.handle import Avatar
     from avatar_actors.avatar.turn import Turn
     from avatar_actors.config.config import AvatarConfig, find_config
-    from avatar_actors.config.schema import config_schema
+    from avatar_actors.config.config import config_schema
     from avatar_actors.hosting.engine import AvatarEngine
     from avatar_actors.hosting.executors import Dispatcher
     from avatar_actors.hosting.handlers import EventEmitter
@@ -102,7 +102,7 @@ _MODULES = {
     "DiagnosticEvent": "model.events", "Dispatcher": "hosting.executors",
     "EngineOptions": "hosting.options", "EngineState": "model.values",
     "EngineStateEvent": "model.events", "ErrorEvent": "model.events",
-    "Escalation": "avatar.control", "EventEmitter": "hosting.handlers",
+    "Escalation": "avatar.handle", "EventEmitter": "hosting.handlers",
     "EventStream": "avatar.event_stream", "EventsLostEvent": "model.events",
     "HealthStatus": "model.values", "HostStream": "hosting.streams",
     "LaunchPlan": "providers.provider", "Level": "model.values", "LogSettings": "model.settings",
@@ -134,7 +134,7 @@ _MODULES = {
     "UnknownRequest": "model.errors", "UnrecognisedEvent": "model.events",
     "Unsupported": "model.errors", "Unwatchable": "model.errors", "Usage": "model.values",
     "WhileBusy": "model.settings", "WireBroken": "model.errors", "acp_provider": "providers.acp",
-    "config_schema": "config.schema", "find_agent": "providers.lookup",
+    "config_schema": "config.config", "find_agent": "providers.lookup",
     "find_config": "config.config", "list_sessions": "providers.stores.queries",
     "observable_programs": "observe.tree.client", "open_avatar": "runtime.runtime",
     "open_runtime": "runtime.runtime", "provider_named": "providers.registry",

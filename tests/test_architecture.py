@@ -51,8 +51,12 @@ AVATAR_PARTS = (
     "avatar_actors.session.messages",
     *(
         f"avatar_actors.avatar.{part}"
-        for part in ("activities", "event_stream", "limits", "messages", "session_state")
+        for part in ("actor_client", "event_stream", "messages", "state.*", "structured_output")
     ),
+)
+TURN_QUEUE_PARTS = (
+    "avatar_actors.avatar.actors.turn_limits",
+    "avatar_actors.avatar.actors.turn_runner",
 )
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),
@@ -76,11 +80,21 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.session.remote": (*SESSION, "acp.*", "httpx.*", "websockets.*"),
     "avatar_actors.session.remote.asyncio_loop": ("trio_asyncio.*",),
     "avatar_actors.avatar": AVATAR,
-    "avatar_actors.avatar.activity_tracker": AVATAR_PARTS,
-    "avatar_actors.avatar.budget_keeper": AVATAR_PARTS,
-    "avatar_actors.avatar.gatekeeper": AVATAR_PARTS,
-    "avatar_actors.avatar.rate_limiter": AVATAR_PARTS,
-    "avatar_actors.avatar.turn_queue": (*AVATAR_PARTS, "avatar_actors.avatar.turn_runner"),
+    "avatar_actors.avatar.actors": AVATAR_PARTS,
+    # Its two parts, which are no actors of their own.
+    "avatar_actors.avatar.actors.turn_queue": (*AVATAR_PARTS, *TURN_QUEUE_PARTS),
+    "avatar_actors.avatar.actors.turn_runner": (*AVATAR_PARTS, *TURN_QUEUE_PARTS),
+    # Decisions without I/O: no trio, and of the actors only their messages.
+    "avatar_actors.avatar.state": (
+        *PROVIDERS,
+        "avatar_actors.avatar.event_stream",
+        "avatar_actors.avatar.messages",
+        "avatar_actors.avatar.state.*",
+        "avatar_actors.avatar.structured_output",
+        "avatar_actors.processes",
+        "avatar_actors.session.messages",
+        "supervisors",
+    ),
     # The two places that know JSON Schema. The second is also a program, so it knows nothing else.
     "avatar_actors.avatar.structured_output": (
         *WIRE,

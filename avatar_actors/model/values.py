@@ -356,7 +356,7 @@ def _is_text(data: bytes) -> bool:
 
 
 class HealthStatus(Struct, frozen=True, kw_only=True):
-    """How an avatar does; `continuity` is what its agent remembered when it was last started."""
+    """The health of an avatar; `continuity` is what its agent remembered at its last start."""
 
     state: BridgeState
     provider: str

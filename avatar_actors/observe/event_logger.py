@@ -5,7 +5,7 @@ The words of a line are left to `log_lines`, its file to `log_output`.
 
 from __future__ import annotations
 
-from avatar_actors.avatar.control import follow_all
+from avatar_actors.avatar.actor_client import follow_all
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import EventRouterMessage, Follow
 from avatar_actors.model.events import AvatarEvent

@@ -27,12 +27,12 @@ from avatar_actors.session.launch import Launcher
 from supervisors import Address, Backoff, ChildSpec, Supervisor
 
 _NO_SCRIPT = ("", "-", "-c")
-# An observer that keeps crashing is a nuisance to nobody.
+# An observer that keeps crashing must not disturb the runtime.
 _BACKOFF = Backoff(minimum=0.01, maximum=10.0, factor=4.0, reset_after=10.0)
 
 
 class Observers:
-    """Those of one runtime."""
+    """The observers of one runtime."""
 
     def __init__(
         self, secrets: SecretsFilter, metering: Metering | None, watchers: socket.socket | None
@@ -42,25 +42,25 @@ class Observers:
 
     @property
     def metrics(self) -> MetricsOffer | None:
-        """Where the figures are, if they are wanted."""
+        """Where the metrics are, if they are collected."""
         return self._metering.offer if self._metering is not None else None
 
     @property
     def tree_socket(self) -> Path | None:
-        """Where the tree can be watched, if it can."""
+        """The socket that shows the tree, if the runtime is observable."""
         return Path(self._watchers.getsockname()) if self._watchers is not None else None
 
     def meet(self, wanted: AvatarSpec, present: Set[str]) -> None:
-        """An avatar is about to start: what is secret of it, the log must not show."""
+        """An avatar is about to start: keep its secrets out of the log."""
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         self.secrets.learn(wanted.name, launcher.redactor(), present)
 
-    async def start(self, root: Supervisor, router: Address[EventRouterMessage]) -> None:
-        """Their actors, before the first avatar comes."""
-        telling = partial(event_logger, router=router)
-        await root.start(ChildSpec("chronicler", telling, backoff=_BACKOFF))
+    async def start(self, root: Supervisor, event_router: Address[EventRouterMessage]) -> None:
+        """Start the observers' actors, before the first avatar."""
+        telling = partial(event_logger, router=event_router)
+        await root.start(ChildSpec("event logger", telling, backoff=_BACKOFF))
         if self._metering is not None:
-            for name, actor in self._metering.actors(root, router).items():
+            for name, actor in self._metering.actors(root, event_router).items():
                 await root.start(ChildSpec(name, actor, backoff=_BACKOFF))
         if self._watchers is not None:
             showing = partial(tree_endpoint, source=_tree_source(self._watchers, root))
@@ -69,7 +69,7 @@ class Observers:
 
 @asynccontextmanager
 async def open_observers(options: RuntimeOptions, scratch: Path) -> AsyncGenerator[Observers]:
-    """What they need from outside the tree: log file, port, socket. SettingsError if it fails."""
+    """Open the log file, port and socket that observers need; SettingsError if one fails."""
     with hiding_secrets() as secrets, _listening(options, scratch) as watchers:
         async with (
             _open_log(options.get("log"), secrets),

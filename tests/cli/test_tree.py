@@ -142,7 +142,7 @@ def test_who_leaves_by_a_signal_gets_the_terminal_back(
     with avatar_in_terminal(tmp_path, "tree", "--pid", bystander.pid) as terminal:
         terminal.wait_for("└─ bridge")
         # 22 parts, a headline and a line below: some are folded.
-        assert "warden, treasurer, herald" in terminal.text
+        assert "warden, runtime budget, event router" in terminal.text
         assert not terminal.shows_cursor
         if isinstance(sent, signal.Signals):
             terminal.send(sent)

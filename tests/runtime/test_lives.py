@@ -401,7 +401,7 @@ async def test_a_working_directory_that_vanished_is_said(home: Home, tmp_path: P
 
 
 class Saboteur(EventStream):
-    """A listener that raises in the event hub, without which an avatar must end."""
+    """A listener that raises in the activity tracker, without which an avatar must end."""
 
     is_set = False
 

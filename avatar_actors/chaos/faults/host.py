@@ -37,9 +37,9 @@ async def raise_in_actor(shot: FaultTarget) -> Landing:
 
 
 async def raise_in_vital(shot: FaultTarget) -> Landing:
-    """In the event hub: the avatar ends, says why, and its host starts another."""
+    """In the activity tracker: the avatar ends, says why, and its host starts another."""
     stage, trap = shot.stage, shot.stage.trap
-    trap.in_hub = shot.words
+    trap.in_tracker = shot.words
     stage.player.poke()
     why = ""
     try:
@@ -47,10 +47,10 @@ async def raise_in_vital(shot: FaultTarget) -> Landing:
     except AvatarDown as error:
         why = str(error)
     finally:
-        trap.in_hub = ""
+        trap.in_tracker = ""
     await stage.replace()
     if shot.words not in why:
-        miss(f"the hub raised {trap.said!r}, the avatar said {why!r}")
+        miss(f"the tracker raised {trap.said!r}, the avatar said {why!r}")
     return Landing(at=trap.said_at, proof=f"AvatarDown: {why}")
 
 

@@ -35,7 +35,7 @@ class InjectedErrors:
 
     def __init__(self) -> None:
         self.in_wire = ""
-        self.in_hub = ""
+        self.in_tracker = ""
         self.said = ""
         self.said_at = 0.0
         self.in_start = ""
@@ -48,9 +48,9 @@ class InjectedErrors:
         words, self.in_wire = self.in_wire, ""
         self._raise(words)
 
-    def spring_in_hub(self) -> None:
+    def spring_in_tracker(self) -> None:
         """Raise if it is set."""
-        words, self.in_hub = self.in_hub, ""
+        words, self.in_tracker = self.in_tracker, ""
         self._raise(words)
 
     def _raise(self, words: str) -> None:
@@ -109,7 +109,7 @@ class FaultyWire:
 
 
 class FaultyStream(EventStream):
-    """A listener that raises in the event hub when its trap is set."""
+    """A listener that raises in the activity tracker when its trap is set."""
 
     def __init__(self, trap: InjectedErrors) -> None:
         super().__init__(capacity=_EVERYTHING)
@@ -117,7 +117,7 @@ class FaultyStream(EventStream):
 
     def push(self, events: Sequence[AvatarEvent]) -> None:
         """As the stream, or not."""
-        self._trap.spring_in_hub()
+        self._trap.spring_in_tracker()
         super().push(events)
 
 

@@ -72,7 +72,7 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
         proof="the bridge raised this fault's own words, and the session was lost",
     ),
     _K.RAISE_IN_VITAL: KindFacts(
-        about="a subscriber raises in the event hub, without which an avatar must end",
+        about="a subscriber raises in the activity tracker, without which an avatar must end",
         proof="the avatar is down, and gives this fault's own words as the reason",
         weight=_RARE,
     ),

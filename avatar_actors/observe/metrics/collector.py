@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import trio
 from msgspec import Struct
 
-from avatar_actors.avatar.control import follow_all
+from avatar_actors.avatar.actor_client import follow_all
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import EventRouterMessage, Follow, SlowReaders
 from avatar_actors.model.events import AvatarEvent

@@ -20,7 +20,7 @@ async def test_what_waits_at_a_stop_is_still_written(caplog: pytest.LogCaptureFi
     async with open_stage() as stage:
         routes = await stage.play("event router", router)
         logger = await stage.root.start(
-            ChildSpec[Nothing]("event logger", partial(event_logger, herald=routes))
+            ChildSpec[Nothing]("event logger", partial(event_logger, router=routes))
         )
         await stage.rest()
         [asked] = [each for each in router.heard if isinstance(each, FollowAll)]

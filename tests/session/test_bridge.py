@@ -17,9 +17,9 @@ from avatar_actors.model.settings import PermissionMode
 from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import ProviderCapabilities
 from avatar_actors.session import messages
-from avatar_actors.session.bridge import Heard, bridge
+from avatar_actors.session.bridge import BridgeActors, Output, bridge
 from avatar_actors.session.messages import ResumePlan
-from avatar_actors.session.opening import AgentEnd, BridgeAddresses, SessionOpening
+from avatar_actors.session.opening import AgentEnd, SessionOpening
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
 from supervisors import Address, ChildSpec, Inbox, MailboxSpec, Overflow, Restart, Supervisor
@@ -77,25 +77,23 @@ async def open_bridge(
     blocks: Sequence[bytes] = (),
 ) -> AsyncGenerator[Address[messages.BridgeMessage]]:
     others: Address[Any] = await stage.play("others", Ear[Any]())
-    links = BridgeAddresses(
+    outer = messages.AvatarActors[messages.TrackerNews, messages.QueueNews](
+        supervisor=stage.root,
+        warden=others,
         tracker=others,
-        budget=others,
         gatekeeper=others,
         turn_queue=others,
-        process=others,
-        writer=writer,
-        clerk=others,
-        stderr=others,
     )
+    parts = messages.SessionActors(process=others, writer=writer, file_server=others, stderr=others)
     out, heard = trio.open_memory_channel[bytes | messages.StreamEnded](len(blocks) + 1)
     for block in blocks:
         out.send_nowait(block)
     async with out:
-        yield await stage.root.start(_spec(wire or OneWordWire(), heard, links))
+        yield await stage.root.start(_spec(wire or OneWordWire(), heard, (outer, parts)))
 
 
-def _spec(wire: Wire, heard: Heard, links: BridgeAddresses) -> ChildSpec[messages.BridgeMessage]:
-    actor = partial(bridge, wire=wire, heard=heard, links=links, opening=OPENING)
+def _spec(wire: Wire, output: Output, actors: BridgeActors) -> ChildSpec[messages.BridgeMessage]:
+    actor = partial(bridge, wire=wire, output=output, actors=actors, opening=OPENING)
     return ChildSpec("bridge", actor, restart=Restart.TEMPORARY)
 
 

@@ -16,7 +16,7 @@ from avatar_actors.session.messages import (
     AnswerQuestion,
     Decided,
     GatekeeperMessage,
-    Happened,
+    Publish,
     Question,
     QuestionsOver,
     QuestionWithdrawn,
@@ -31,7 +31,7 @@ async def gatekeeper(
     patience: float,
     tracker: Address[TrackerMessage],
 ) -> None:
-    """Keeps the open questions; one that waits holds up no other."""
+    """Keeps the open questions; none of them holds up another."""
     desk = _Desk(patience, tracker)
     while True:
         message: GatekeeperMessage | None = None
@@ -123,4 +123,4 @@ class _Desk:
             await self._tell(question, closed)
 
     async def _tell(self, question: Question, event: AvatarEvent) -> None:
-        await self._tracker.tell(Happened(question.turn_id, [event]))
+        await self._tracker.tell(Publish(question.turn_id, [event]))

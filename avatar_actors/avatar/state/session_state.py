@@ -1,12 +1,14 @@
-"""What outlives a session: its id, whether it can be taken up again, its losses. Pure."""
+"""What outlives a session: its id, whether it can be resumed, and the history of prompts. Pure."""
 
 from __future__ import annotations
+
+from collections import deque
 
 from msgspec.structs import replace
 
 from avatar_actors.avatar.messages import ModelChosen, ResumeThis
 from avatar_actors.model.events import AvatarEvent, ErrorEvent, StateEvent
-from avatar_actors.model.values import BridgeState, Continuity
+from avatar_actors.model.values import BridgeState, Continuity, Message
 from avatar_actors.session.messages import ResumePlan, SessionLost, SessionReady
 from avatar_actors.wire.commands import Beginning
 
@@ -32,7 +34,7 @@ class SessionRecord:
         self._lost = ""
         self._is_demanded = bool(resume)
         self._wants_last = begins is Beginning.LAST and not resume
-        # The session that this one is a copy of, as long as nothing was said in the copy: an agent
+        # The session that this one was forked from, until something is said in the fork: an agent
         # may store it only then.
         self._fork_of = resume if begins is Beginning.FORK else ""
         self._starts = 0
@@ -40,7 +42,7 @@ class SessionRecord:
 
     @property
     def can_steer(self) -> bool:
-        """Whether the agent takes something into a running turn."""
+        """Whether the agent accepts prompts during a turn."""
         return self.ready is not None and self.ready.capabilities.steering
 
     def starting(self) -> list[StateEvent]:
@@ -67,7 +69,7 @@ class SessionRecord:
         return self._move(BridgeState.READY)
 
     def spoken(self) -> list[StateEvent]:
-        """A prompt goes to the agent: from now on there is something to remember."""
+        """A prompt goes to the agent: from now on the session is worth resuming."""
         self._has_spoken = True
         self._fork_of = ""
         return self._move(BridgeState.BUSY)
@@ -88,14 +90,14 @@ class SessionRecord:
         return [*self._move(BridgeState.ERROR, lost.why), ErrorEvent(error=lost.why)]
 
     def cannot_resume(self, why: str) -> None:
-        """The stored session is gone for good."""
+        """The stored session cannot be resumed."""
         self._lost = why
         self._is_wanted = True
         self._can_resume = self._is_demanded = self._wants_last = False
         self._fork_of = ""
 
     def switch_to(self, wanted: ResumeThis) -> None:
-        """The next life takes up this stored session."""
+        """The next life resumes this stored session."""
         self.session_id = wanted.session_id
         self._fork_of = wanted.session_id if wanted.begins is Beginning.FORK else ""
         self._has_spoken = self._can_resume = self._is_wanted = self._is_demanded = True
@@ -139,3 +141,30 @@ class SessionRecord:
         if old is new:
             return []
         return [StateEvent(old_state=old, new_state=new, detail=detail)]
+
+
+class History:
+    """The last messages: at most `limit` of them (0 keeps none), and `most` characters.
+
+    The latest pair is kept in any case.
+    """
+
+    def __init__(self, limit: int, most: int) -> None:
+        self._pairs: deque[tuple[Message, Message]] = deque(maxlen=limit // 2)
+        self._most = most
+
+    def add(self, turn_id: int, prompt: str, answer: str, now: float) -> None:
+        """A turn has ended."""
+        said = Message("user", prompt, turn_id, now), Message("assistant", answer, turn_id, now)
+        self._pairs.append(said)
+        length = sum(len(message.content) for message in self.messages())
+        while length > self._most and len(self._pairs) > 1:
+            length -= sum(len(message.content) for message in self._pairs.popleft())
+
+    def messages(self) -> tuple[Message, ...]:
+        """All of it, the oldest first."""
+        return tuple(message for pair in self._pairs for message in pair)
+
+    def clear(self) -> None:
+        """Forget all messages."""
+        self._pairs.clear()

@@ -1,4 +1,4 @@
-"""The turn queue: waiting prompts, one turn at a time, the history, and which session there is."""
+"""The turn queue: runs prompts one at a time; keeps history, budget and session record."""
 
 from __future__ import annotations
 
@@ -10,80 +10,47 @@ from contextlib import suppress
 import trio
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.messages import ModelChosen, ResumeThis, Settle, TotalSpent
-from avatar_actors.avatar.session_state import SessionRecord
-from avatar_actors.avatar.turn_runner import TurnQueueAddresses, TurnRunner
+from avatar_actors.avatar.actors.turn_limits import TurnLimits
+from avatar_actors.avatar.actors.turn_runner import TurnRunner
+from avatar_actors.avatar.messages import ModelChosen, ResumeThis
+from avatar_actors.avatar.state.session_state import History, SessionRecord
 from avatar_actors.model.errors import AgentNeedsLogin
 from avatar_actors.model.events import AvatarEvent, ErrorEvent, QueueEvent
 from avatar_actors.model.settings import AvatarSettings, WhileBusy
-from avatar_actors.model.values import HealthStatus, Message, Outcome
+from avatar_actors.model.values import HealthStatus, Outcome
 from avatar_actors.session import messages as session_messages
 from avatar_actors.session.messages import QuestionsOver, ResumeImpossible, TurnEnding, WhatToResume
 from avatar_actors.wire.commands import Beginning
-from supervisors import Address, AskFailed, Inbox, Phase, Reply
-
-
-class History:
-    """The last messages: at most `limit` of them (0 keeps none), and `most` characters.
-
-    The latest pair is kept in any case.
-    """
-
-    def __init__(self, limit: int, most: int) -> None:
-        self._pairs: deque[tuple[Message, Message]] = deque(maxlen=limit // 2)
-        self._most = most
-
-    def add(self, turn_id: int, prompt: str, answer: str, now: float) -> None:
-        """A turn has ended."""
-        said = Message("user", prompt, turn_id, now), Message("assistant", answer, turn_id, now)
-        self._pairs.append(said)
-        length = sum(len(message.content) for message in self.messages())
-        while length > self._most and len(self._pairs) > 1:
-            length -= sum(len(message.content) for message in self._pairs.popleft())
-
-    def messages(self) -> tuple[Message, ...]:
-        """All of it, the oldest first."""
-        return tuple(message for pair in self._pairs for message in pair)
-
-    def clear(self) -> None:
-        """Forget it."""
-        self._pairs.clear()
+from supervisors import Address, AskFailed, Inbox, Phase
 
 
 async def turn_queue(
     inbox: Inbox[messages.TurnMessage],
-    provider: str,
     settings: AvatarSettings,
-    links: TurnQueueAddresses,
+    *,
+    tracker: Address[messages.TrackerMessage],
+    gatekeeper: Address[session_messages.GatekeeperMessage],
+    runtime_budget: Address[messages.RuntimeBudgetMessage],
+    limiter: Address[messages.LimiterMessage] | None,
+    provider: str,
 ) -> None:
     """One task takes messages, one runs the turns; the state of both is this actor's own."""
-    queue = _Queue(inbox.address, settings, links)
+    limits = TurnLimits(settings.budget, inbox.address, tracker, runtime_budget, limiter)
+    await limits.open_account()
+    queue = _Queue(provider, settings, tracker, gatekeeper, limits)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(queue.run_turns)
             async for message in inbox:
-                match message:
-                    case messages.GetHealth():
-                        nursery.start_soon(_tell_health, queue, provider, inbox.defer(message))
-                    case _:
-                        await _obey(queue, message, inbox)
+                await _obey(queue, message, inbox)
     finally:
         with inbox.grace():
             await queue.abandon()
-
-
-async def _tell_health(queue: _Queue, provider: str, reply: Reply[HealthStatus]) -> None:
-    """Aside, since the budget keeper is asked: who asks often holds up no prompt, no interrupt."""
-    try:
-        reply.send(await queue.health(provider))
-    except AskFailed as error:
-        reply.fail(error)
+            await limits.close_account()
 
 
 async def _obey(
-    queue: _Queue,
-    message: messages.TurnNews | messages.TurnRequest,
-    inbox: Inbox[messages.TurnMessage],
+    queue: _Queue, message: messages.TurnMessage, inbox: Inbox[messages.TurnMessage]
 ) -> None:
     match message:
         case messages.Interrupt(turn_id, outcome, reason):
@@ -94,12 +61,17 @@ async def _obey(
             inbox.reply(message, None)
         case WhatToResume():
             inbox.reply(message, queue.record.wish())
+        case messages.GetHealth():
+            inbox.reply(message, queue.health())
         case messages.CurrentSession():
             inbox.reply(message, queue.record.ready)
         case ResumeThis():
             queue.record.switch_to(message)
             wish = TurnEnding(outcome=Outcome.CANCELLED, reason="another session is taken up")
             await queue.interrupt(0, wish)
+            inbox.reply(message, None)
+        case messages.RaiseBudget(budget):
+            queue.limits.ledger.raise_to(budget)
             inbox.reply(message, None)
         case messages.GetHistory():
             inbox.reply(message, queue.history.messages())
@@ -113,15 +85,19 @@ async def _obey(
 class _Queue:
     def __init__(
         self,
-        address: Address[messages.TurnMessage],
+        provider: str,
         settings: AvatarSettings,
-        links: TurnQueueAddresses,
+        tracker: Address[messages.TrackerMessage],
+        gatekeeper: Address[session_messages.GatekeeperMessage],
+        limits: TurnLimits,
     ) -> None:
         self.history = History(settings.max_history, settings.max_answer)
         begins = Beginning.LAST if settings.continue_last else Beginning.AS_NAMED
         begins = Beginning.FORK if settings.fork else begins
         self.record = SessionRecord(settings.fork or settings.resume, begins)
-        self._address, self._settings, self._links = address, settings, links
+        self.limits = limits
+        self._provider = provider
+        self._settings, self._tracker, self._gatekeeper = settings, tracker, gatekeeper
         self._waiting: deque[messages.Submission] = deque()
         self._present: TurnRunner | None = None
         self._closed = ""
@@ -131,7 +107,7 @@ class _Queue:
         self._news = trio.Event()
 
     async def take(self, message: messages.TurnNews) -> None:
-        """What wants no answer."""
+        """Handle a message that has no answer."""
         match message:
             case messages.Submit(submission):
                 await self._submit(submission)
@@ -150,9 +126,16 @@ class _Queue:
                 self.record.cannot_resume(why)
             case ModelChosen():
                 self.record.choose(message)
+            case session_messages.Spent(turn_id):
+                overrun = await self.limits.spent(message)
+                if overrun:
+                    wish = TurnEnding(outcome=Outcome.OVER_BUDGET, reason=overrun)
+                    await self.interrupt(turn_id, wish)
+            case messages.RuntimeLimited(is_limited):
+                await self.limits.set_runtime_limited(is_limited)
 
     def _give_up(self, refused: AgentNeedsLogin) -> None:
-        """To try again is no cure. A first start that fails is told to who wanted it."""
+        """Trying again does not help. A failed first start is reported to its caller instead."""
         if self.record.has_been_open:
             self.record.last_words = f"the avatar has ended: {refused}"
             raise refused
@@ -200,12 +183,12 @@ class _Queue:
             for submission in self._waiting:
                 await self._dismiss(submission, ending)
 
-    async def health(self, provider: str) -> HealthStatus:
-        """How the avatar does, as far as this actor knows."""
+    def health(self) -> HealthStatus:
+        """The avatar's current health."""
         record = self.record
         return HealthStatus(
             state=record.state,
-            provider=provider,
+            provider=self._provider,
             session_id=record.session_id,
             continuity=record.continuity,
             continuity_why=record.continuity_why,
@@ -216,16 +199,16 @@ class _Queue:
             turns=self._turns,
             waiting=len(self._waiting),
             history_length=len(self.history.messages()),
-            total=await self._links.budget.ask(TotalSpent()),
+            total=self.limits.ledger.total(),
         )
 
     async def run_turns(self) -> None:
-        """One after the other, for ever."""
+        """Run the waiting prompts one after the other, for ever."""
         while True:
             await self._until(lambda: bool(self._waiting))
             submission = self._waiting.popleft()
             present = TurnRunner(
-                submission, self._settings, self._links, self._address, self._session
+                submission, self._settings, self._tracker, self.limits, self._session
             )
             self._present = present
             await self._tell_waiting()
@@ -267,21 +250,18 @@ class _Queue:
         return ready
 
     def _has_session(self) -> bool:
-        # Its death may not have been told yet.
+        # News of its death may still be on the way.
         ready = self.record.ready
         return ready is not None and ready.bridge.phase is Phase.RUNNING
 
     async def _finish(self, present: TurnRunner, ending: TurnEnding) -> None:
         submission = present.submission
         self._turns += 1
-        await self._links.gatekeeper.ask(QuestionsOver(submission.turn_id))
-        # Asked, not told: what the budget has to say of this turn comes before its end.
-        await self._links.budget.ask(Settle(submission.turn_id, ending.outcome))
+        await self._gatekeeper.ask(QuestionsOver(submission.turn_id))
+        await self.limits.settle(submission.turn_id, ending.outcome)
         present.is_ended = True
         session_id = present.session_id or self.record.session_id
-        ended = await self._links.tracker.ask(
-            messages.EndTurn(submission.turn_id, ending, session_id)
-        )
+        ended = await self._tracker.ask(messages.EndTurn(submission.turn_id, ending, session_id))
         if present.was_tried:
             self.history.add(submission.turn_id, submission.text, ended.text, time.time())
         if self._has_session():
@@ -291,11 +271,11 @@ class _Queue:
 
     async def _dismiss(self, submission: messages.Submission, ending: TurnEnding) -> None:
         end = messages.EndTurn(submission.turn_id, ending, self.record.session_id)
-        await self._links.tracker.ask(end)
+        await self._tracker.ask(end)
 
     async def _tell(self, events: Sequence[AvatarEvent]) -> None:
         if events:
-            await self._links.tracker.tell(session_messages.Happened(0, events))
+            await self._tracker.tell(session_messages.Publish(0, events))
 
     async def _tell_waiting(self) -> None:
         if len(self._waiting) != self._told_waiting:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from avatar_actors.avatar.messages import Submission
-from avatar_actors.avatar.turn import prompt_text, submission_of
+from avatar_actors.avatar.state.submission import prompt_text, submission_of
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings
 

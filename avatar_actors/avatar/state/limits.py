@@ -1,4 +1,4 @@
-"""What was spent against a budget, and the token bucket of the rate limiter. Pure."""
+"""The ledger of a budget and the token bucket of the rate limiter. Pure, handed the time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _OpenCall(Struct):
 
 
 class Ledger(Generic[K]):
-    """Calls are opened, reported on and settled; what they cost is never forgotten.
+    """Adds up what calls cost: each is opened, reported on and settled.
 
     An open call holds a reserve: as much as the dearest call so far, or `budget.reserve_usd`. A new
     call is refused when what was spent and what is reserved fill a limit, so that those who come
@@ -68,8 +68,8 @@ class Ledger(Generic[K]):
         self._open[call] = _OpenCall(Usage(cost_usd=cost, output_tokens=self._dearest.tokens))
 
     def report(self, call: K, usage: Usage) -> None:
-        """What the call has used up to now; reports of one call replace each other."""
-        # What cannot be added up must not stay here: every later sum would fail of it.
+        """Record what the call has used so far; each report replaces the one before."""
+        # A figure that cannot be added up must not get in: every later sum would fail.
         usage = Usage() + usage
         if call in self._open:
             self._open[call].used = usage
@@ -79,7 +79,7 @@ class Ledger(Generic[K]):
             self._closed += usage
 
     def settle(self, call: K) -> Usage | None:
-        """The call is over: what it used; its reserve is free. None if it was not open."""
+        """End the call and free its reserve; returns what it used, None if it was not open."""
         ended = self._open.pop(call, None)
         if ended is None:
             return None
@@ -93,17 +93,31 @@ class Ledger(Generic[K]):
         return used
 
     def forget(self, is_gone: Callable[[K], bool]) -> None:
-        """These calls will not be heard of again. What they used stays in the total."""
+        """Forget ended calls; what they used stays in the total."""
         for call in [each for each in self._settled if is_gone(each)]:
             self._forget(call)
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether anything is limited."""
+        budget = self.budget
+        return not budget.cost_usd is budget.tokens is budget.turns is None
+
+    def in_flight(self) -> dict[K, Usage]:
+        """The open calls, and what each has used so far."""
+        return {call: entry.used for call, entry in self._open.items()}
+
+    def is_known(self, call: K) -> bool:
+        """Whether the call is open, or ended not long ago."""
+        return call in self._open or call in self._settled
+
     def total(self) -> Usage:
-        """Everything."""
+        """Everything that was used."""
         running = [call.used for call in self._open.values()]
         return Usage.sum_of([self._closed, *self._settled.values(), *running])
 
     def refusal(self) -> str:
-        """Why another call may not run, and what can be done about it; or nothing."""
+        """The reason why another call may not run, with advice; or nothing."""
         for limit in self._limits():
             if limit.spent >= limit.most:
                 return self._used_up(limit)
@@ -115,28 +129,28 @@ class Ledger(Generic[K]):
         return ""
 
     def overrun(self) -> str:
-        """Why the calls in flight must end, or nothing. Turns are only counted as they begin."""
+        """The reason why the calls in flight must end, or nothing; a limit of turns ends none."""
         for limit in self._limits():
             if limit.name != "turns" and limit.spent >= limit.most:
                 return self._used_up(limit)
         return ""
 
     def warnings(self) -> list[str]:
-        """The limits that have come to `warn_at`; each is told once."""
+        """Warnings for limits that have reached `warn_at`, each once."""
         full = [limit for limit in self._limits() if limit.fill >= self.budget.warn_at]
         new = [limit for limit in full if limit.name not in self._warned]
         self._warned.update(limit.name for limit in new)
         return [f"{limit.fill:.0%} of {self._name(limit)} is used" for limit in new]
 
     def blind_spot(self, used: Usage) -> str:
-        """What to say when this is what a whole call used: what nobody tells stops nobody."""
+        """A warning if a whole call used nothing that a limit can see; or nothing."""
         for limit in self._limits():
             if why := _unseen(limit.name, used):
                 return f"{self._name(limit)} cannot stop this agent: {why}"
         return ""
 
     def raise_to(self, budget: Budget) -> None:
-        """From now on this budget holds; what was spent is spent."""
+        """Replace the budget; what was spent stays spent."""
         self.budget = budget
         self._warned.clear()
 
@@ -184,7 +198,7 @@ class Ledger(Generic[K]):
 
 
 def _unseen(limit: str, used: Usage) -> str:
-    """Why the limit did not see this use, and what to limit instead; or nothing."""
+    """Why the limit does not see this usage, and what to limit instead; or nothing."""
     has_tokens = used.tokens > 0
     match limit:
         case "cost_usd" if used.cost_usd is None and has_tokens:
@@ -218,14 +232,14 @@ class TokenBucket:
         return True
 
     def put_back(self) -> None:
-        """A token that was not used."""
+        """Return a token that was not used."""
         self._full_at -= self._every
 
     def wait(self, now: float, place: int) -> float:
-        """How long who stands in this place of the queue, from 1, has to wait."""
+        """Seconds until the n-th waiter (1-based) gets a token."""
         return max(0.0, self.next_at() + (place - 1) * self._every - now)
 
     def next_at(self) -> float:
-        """When there is a token."""
+        """The time of the next token."""
         # A hair early rather than a hair late: sums of fractions are never exact.
         return self._full_at - (self._burst - 1) * self._every - 1e-9

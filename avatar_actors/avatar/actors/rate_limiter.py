@@ -7,11 +7,11 @@ from collections import deque
 
 import trio
 
-from avatar_actors.avatar.limits import TokenBucket
 from avatar_actors.avatar.messages import Acquire, GiveBack, LimiterMessage, TrackerMessage
+from avatar_actors.avatar.state.limits import TokenBucket
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import RateLimit
-from avatar_actors.session.messages import Happened
+from avatar_actors.session.messages import Publish
 from supervisors import Address, Inbox, Reply
 
 
@@ -23,10 +23,10 @@ def _waits(delay: float) -> DiagnosticEvent:
 async def rate_limiter(
     inbox: Inbox[LimiterMessage], limit: RateLimit | None, tracker: Address[TrackerMessage]
 ) -> None:
-    """Answers each Acquire when its turn has come; without a limit, at once.
+    """Answers each Acquire when it has a token; without a limit, at once.
 
-    Who has to wait is told of it. The tracker passes that on: only it knows whether the turn that
-    the ticket stands for is still to be spoken of.
+    A turn that has to wait gets an event, by way of the tracker, which knows whether the turn of
+    that ticket still runs.
     """
     bucket = TokenBucket(limit, trio.current_time()) if limit is not None else None
     waiting: deque[tuple[int, Reply[None]]] = deque()
@@ -40,7 +40,7 @@ async def rate_limiter(
                     waiting.append((ticket, inbox.defer(message)))
                     delay = bucket.wait(trio.current_time(), len(waiting)) if bucket else 0.0
                     if delay > 0:
-                        await tracker.tell(Happened(ticket, [_waits(delay)]))
+                        await tracker.tell(Publish(ticket, [_waits(delay)]))
                 case GiveBack(ticket):
                     places = [place for place in waiting if place[0] != ticket]
                     if len(places) == len(waiting) and bucket is not None:

@@ -1,4 +1,4 @@
-"""Runs one turn: past the limits, to the agent, to its end, and again where the policy says so."""
+"""Runs one turn: waits for the limits and a session, prompts the agent, retries by the policy."""
 
 from __future__ import annotations
 
@@ -7,105 +7,32 @@ from functools import partial
 from typing import TypeVar
 
 import trio
-from msgspec import Struct
 from msgspec.structs import replace
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.control import start_error
-from avatar_actors.avatar.messages import (
-    Acquire,
-    BudgetMessage,
-    GiveBack,
-    HubMessage,
-    LimiterMessage,
-    MayRun,
-)
+from avatar_actors.avatar.actors.turn_limits import TurnLimits
+from avatar_actors.avatar.state.submission import prompt_text, retry_of
 from avatar_actors.avatar.structured_output import StructuredAnswer, answer_in, fitting
-from avatar_actors.avatar.turn import prompt_text
-from avatar_actors.model.errors import AgentNotReady
-from avatar_actors.model.events import RetryEvent
-from avatar_actors.model.settings import AvatarSettings, Retry
+from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.model.values import JsonObject, Outcome
 from avatar_actors.session import messages as session_messages
-from avatar_actors.session.messages import Publish, TurnEnding
-from supervisors import ActorRestarting, Address, AskFailed, StartFailed
-
-T = TypeVar("T")
-
-# Doubled so often, any pause is over the longest.
-_DOUBLINGS = 40
-
-
-def next_attempt(
-    retry: Retry, attempt: int, reason: str, asked_for: float = 0.0
-) -> RetryEvent | None:
-    """The next attempt after this one, or None: it was the last, or the pause would be too long."""
-    if attempt >= retry.max_attempts or asked_for > retry.max_delay:
-        return None
-    grown = retry.backoff_base * 2 ** min(attempt - 1, _DOUBLINGS)
-    delay = max(min(grown, retry.max_delay), asked_for)
-    return RetryEvent(attempt=attempt + 1, of=retry.max_attempts, delay=delay, reason=reason)
-
-
-def retry_of(retry: Retry, attempt: int, ending: TurnEnding) -> RetryEvent | None:
-    """The next attempt at a prompt that was refused for now; None for any other ending."""
-    if not ending.is_recoverable:
-        return None
-    return next_attempt(retry, attempt, ending.reason, ending.retry_after)
-
-
-def patience(retry: Retry, each: float) -> float:
-    """How long all attempts may take together, if each may take so long."""
-    return retry.max_attempts * each + (retry.max_attempts - 1) * retry.max_delay
-
-
-async def start_patiently(
-    start: Callable[[], Awaitable[T]], retry: Retry, hub: Address[HubMessage]
-) -> T:
-    """Start it; an agent that was not ready is tried again by the policy, each time with an event.
-
-    Only that: what is not installed, not logged in or set wrongly will be so the next time.
-    """
-    attempt = 1
-    while True:
-        try:
-            return await start()
-        except StartFailed as failed:
-            error = start_error(failed)
-            event = None
-            if isinstance(error, AgentNotReady):
-                event = next_attempt(retry, attempt, error.message)
-            if event is None:
-                raise
-        await hub.tell(Publish(0, [event]))
-        await trio.sleep(event.delay)
-        attempt += 1
-
+from avatar_actors.session.messages import TurnEnding
+from supervisors import Address, AskFailed
 
 R = TypeVar("R")
 
-_LIMITER_IS_BACK = 0.01
 _TOO_LONG = "the answer does not fit the schema: it is longer than max_answer"
 
 
-class TurnQueueAddresses(Struct, frozen=True, kw_only=True):
-    """Whom the turn queue talks to."""
-
-    tracker: Address[messages.TrackerMessage]
-    budget: Address[BudgetMessage]
-    limiter: Address[LimiterMessage]
-    gatekeeper: Address[session_messages.GatekeeperMessage]
-
-
 class TurnRunner:
-    """The turn that has come. `session` gives the session as soon as there is one."""
+    """The turn that runs now. `session` waits for a session and returns it."""
 
     def __init__(
         self,
         submission: messages.Submission,
         settings: AvatarSettings,
-        links: TurnQueueAddresses,
-        queue: Address[messages.TurnMessage],
+        tracker: Address[messages.TrackerMessage],
+        limits: TurnLimits,
         session: Callable[[], Awaitable[session_messages.SessionReady]],
     ) -> None:
         self.submission = submission
@@ -114,7 +41,7 @@ class TurnRunner:
         self.session_id = ""
         self.is_ended = False
         self._settings = settings
-        self._links, self._queue, self._session = links, queue, session
+        self._tracker, self._limits, self._session = tracker, limits, session
         # Cancelled by an interrupt that comes while the agent has no prompt.
         self._before = trio.CancelScope()
         self._wish: TurnEnding | None = None
@@ -123,11 +50,11 @@ class TurnRunner:
 
     @property
     def turn_id(self) -> int:
-        """Its number."""
+        """The number of the turn."""
         return self.submission.turn_id
 
     async def interrupt(self, wish: TurnEnding) -> None:
-        """Make it end so: at once before the agent has it, else by the agent's protocol."""
+        """End the turn: at once before the agent has it, else by the agent's protocol."""
         self._wish = self._wish or wish
         if self._bridge is None:
             self._before.cancel()
@@ -136,7 +63,7 @@ class TurnRunner:
             await self._bridge.tell(cancel)
 
     async def steer(self, submission: messages.Submission) -> bool:
-        """Say this into the turn, if the agent has it; it then ends together with it."""
+        """Send this into the running turn, if the agent has it; both end together."""
         if self._bridge is None or submission.schema is not None:
             return False
         self.steered += (submission,)
@@ -144,8 +71,8 @@ class TurnRunner:
         return True
 
     async def run(self) -> TurnEnding:
-        """Its ending, which is told to nobody yet."""
-        await self._links.tracker.tell(messages.BeginTurn(self.turn_id, self.submission.text))
+        """Run it to its ending, which is not published yet."""
+        await self._tracker.tell(messages.BeginTurn(self.turn_id, self.submission.text))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._time_out)
             ending = await self._try_all()
@@ -153,7 +80,7 @@ class TurnRunner:
         return await self._checked(ending)
 
     async def _try_all(self) -> TurnEnding:
-        """Once, unless the policy sends again what the model's API refused for now."""
+        """Try once, or again by the policy if the model's API refused the prompt for now."""
         attempt = 1
         while True:
             ending = await self._try()
@@ -161,13 +88,13 @@ class TurnRunner:
             if retry is None or self._wish is not None:
                 return ending
             again = messages.TryAgain(self.turn_id, ending, retry)
-            if not await self._links.tracker.ask(again):
+            if not await self._tracker.ask(again):
                 return ending
             await self._unless_interrupted(partial(trio.sleep, retry.delay))
             attempt += 1
 
     async def _try(self) -> TurnEnding:
-        ending = await self._unless_interrupted(self._wait_for_limits)
+        ending = await self._unless_interrupted(partial(self._limits.admit, self.turn_id))
         while ending is None and self._wish is None:
             ready = await self._unless_interrupted(self._session)
             if isinstance(ready, session_messages.SessionReady):
@@ -179,21 +106,6 @@ class TurnRunner:
             if self._wish is None:
                 return await work()
         return None
-
-    async def _wait_for_limits(self) -> TurnEnding | None:
-        why_not = await self._links.budget.ask(MayRun(self.turn_id, self._queue))
-        if why_not:
-            return TurnEnding(outcome=Outcome.OVER_BUDGET, reason=why_not)
-        while True:
-            try:
-                await self._links.limiter.ask(Acquire(self.turn_id))
-            except ActorRestarting:  # it has forgotten who waited
-                await trio.sleep(_LIMITER_IS_BACK)
-            except trio.Cancelled:
-                self._links.limiter.tell_nowait(GiveBack(self.turn_id))
-                raise
-            else:
-                return None
 
     async def _talk(self, ready: session_messages.SessionReady) -> TurnEnding | None:
         if self._wish is not None:
@@ -212,6 +124,7 @@ class TurnRunner:
         self._is_given.set()
         ending = await self._await_ending(ready.bridge, None if has_schema else self._schema)
         self._bridge = None
+        self._limits.count(self.turn_id, ending.spent if ending is not None else None)
         return ending
 
     async def _await_ending(
@@ -225,7 +138,7 @@ class TurnRunner:
                 session_messages.RunTurn(self.turn_id, text, submission.attachments)
             )
         except AskFailed as error:
-            was_sent = await self._links.tracker.ask(messages.WasSent(self.turn_id))
+            was_sent = await self._tracker.ask(messages.WasSent(self.turn_id))
             if self._wish is not None or not was_sent:
                 return self._wish
             return TurnEnding(outcome=Outcome.CRASHED, reason=str(error))
@@ -241,7 +154,7 @@ class TurnRunner:
         if schema is None or ending.outcome is not Outcome.COMPLETED:
             return ending
         if ending.data is None:
-            said = await self._links.tracker.ask(messages.TurnText(self.turn_id))
+            said = await self._tracker.ask(messages.TurnText(self.turn_id))
             answer = (
                 StructuredAnswer(fault=_TOO_LONG)
                 if said.is_cut

@@ -1,4 +1,4 @@
-"""What runs now, as a tree, and what a silence means. Pure, handed the time."""
+"""The activities that run now, as a tree, and the verdict on a silent agent. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from avatar_actors.model.values import ActivityStatus, EngineState, StallVerdict
 from avatar_actors.processes import Vitals
 
 _TAIL = 4000
-# How so many activities ended is remembered, so that a late cancel gets a true answer.
+# The ends of so many activities are remembered, so that a late cancel gets a true answer.
 _REMEMBERED = 256
 
 _STATUS = {
@@ -55,13 +55,13 @@ class Activities:
         return bool(self._questions)
 
     def find(self, activity_id: str) -> ActivityEvent | None:
-        """One that runs; of one that ran not long ago there is only how it ended."""
+        """An activity that runs; for one that ended recently, only its status."""
         status = self._over.get(activity_id)
         ended = ActivityEvent(activity_id=activity_id, status=status) if status else None
         return self.open.get(activity_id) or ended
 
     def begin_turn(self, turn_id: int, name: str, now: float) -> list[AvatarEvent]:
-        """The root of what the turn does."""
+        """Open the turn as the root of its activities."""
         self._turn, self._turn_id = f"turn-{turn_id}", turn_id
         self._voice = EngineState.THINKING
         turn = ActivityEvent(
@@ -77,7 +77,7 @@ class Activities:
         return [turn, *self._state_change()]
 
     def observe(self, event: AvatarEvent, now: float) -> list[AvatarEvent]:
-        """What follows from an event; most often nothing."""
+        """The events that follow from an event; most often none."""
         changes: list[AvatarEvent] = []
         if isinstance(event, TextEvent):
             self._voice = EngineState.RESPONDING
@@ -96,7 +96,7 @@ class Activities:
     def end_turn(
         self, tool_status: ToolStatus, status: ActivityStatus, now: float
     ) -> list[AvatarEvent]:
-        """Everything of the turn that is still open ends so; background tasks go on."""
+        """Close what the turn left open with this status; background tasks go on."""
         ends: list[AvatarEvent] = []
         for tool in list(self.tools.values()):
             ended = msgspec.structs.replace(tool, status=tool_status)
@@ -118,7 +118,7 @@ class Activities:
         return self._state_change()
 
     def lose_all(self, now: float) -> list[AvatarEvent]:
-        """The process is gone, and with it what ran in the background."""
+        """The process is gone: close what ran in the background."""
         lost: list[AvatarEvent] = []
         for activity in list(self.open.values()):
             if activity.activity_id != self._turn and activity.activity_id not in self.tools:
@@ -200,7 +200,7 @@ _BUSY = 0.02
 
 
 class Stall(Struct, frozen=True, kw_only=True):
-    """What is known at the moment: two looks at the agent's processes, some seconds apart."""
+    """The evidence: two samples of the agent's processes, some seconds apart."""
 
     silence: float
     waits_for_host: bool
@@ -226,29 +226,3 @@ def judge(stall: Stall) -> tuple[StallVerdict, str]:
     if spent >= _BUSY:
         return StallVerdict.WORKING, seen
     return idle, f"{seen}{waiting}"
-
-
-class AnswerText:
-    """The text of one answer, of which the first `limit` characters are kept."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._pieces: list[str] = []
-        self._length = 0
-        self.is_cut = False
-
-    def add(self, piece: str) -> bool:
-        """It goes on; whether this is where it is cut."""
-        self._length += len(piece)
-        excess = self._length - self._limit
-        if excess <= 0:
-            # One string per batch: the memory of a long turn is that of its text.
-            self._pieces.append(piece)
-            return False
-        self._pieces += [] if self.is_cut else [piece[: len(piece) - excess]]
-        is_first, self.is_cut = not self.is_cut, True
-        return is_first
-
-    def whole(self) -> str:
-        """What is kept of it."""
-        return "".join(self._pieces)

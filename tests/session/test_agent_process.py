@@ -13,7 +13,7 @@ from avatar_actors.processes import Launch
 from avatar_actors.programs.warden.process_tree import children
 from avatar_actors.runtime.warden import warden
 from avatar_actors.session.agent_process import ProcessContext, agent_process
-from avatar_actors.session.messages import Admit, ProcessMessage, ResumePlan
+from avatar_actors.session.messages import Admit, AvatarActors, ProcessMessage, ResumePlan
 from supervisors import Address, ChildSpec, open_supervisor
 from tests.avatar.stage import Ear
 from tests.processes.census import PATIENCE, eventually, own_children
@@ -49,11 +49,13 @@ async def test_agent_gets_the_stop_grace_to_leave_by_itself(tmp_path: Path) -> N
             ear = Ear[Any](WhatToResume=ResumePlan())
             others: Address[Any] = await root.start(ChildSpec("others", ear))
             around = ProcessContext(
-                warden=above,
-                turn_queue=others,
-                tracker=others,
-                gatekeeper=others,
-                hub=others,
+                actors=AvatarActors(
+                    supervisor=root,
+                    warden=above,
+                    turn_queue=others,
+                    tracker=others,
+                    gatekeeper=others,
+                ),
                 settle=same,
                 prepare=prepare,
                 install="",
