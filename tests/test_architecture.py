@@ -128,8 +128,8 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
-        "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
         "avatar_actors.model.values",
+        "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
         *PUBLIC,
         "trio.*",
         "msgspec.*",

@@ -1,4 +1,4 @@
-"""Records the scenes in tmux: `python -m tests.cli.record [SCENE]...`."""
+"""Records the walkthroughs in tmux: `python -m tests.cli.record [NAME]...`."""
 
 import argparse
 import shlex
@@ -9,19 +9,26 @@ import time
 from pathlib import Path
 
 from tests.cli.programs import PATIENCE, command, environment
-from tests.cli.scenes import SCENES, SIZES, Moment, Scene, played, timeless
+from tests.cli.walkthroughs import (
+    SIZES,
+    WALKTHROUGHS,
+    Moment,
+    Walkthrough,
+    timeless,
+    walked_through,
+)
 
 RECORDINGS = Path(__file__).with_name("recordings")
 SETTLING = 1.5
 
 
 class Tmux:
-    """One scene in a tmux of its own."""
+    """One walkthrough in a tmux of its own."""
 
-    def __init__(self, home: Path, scene: Scene, size: tuple[int, int]) -> None:
+    def __init__(self, home: Path, walkthrough: Walkthrough, size: tuple[int, int]) -> None:
         self._home = home
         self._socket = str(home / "tmux")
-        run = shlex.join(["env", "-i", *pairs(home), *command(*scene.arguments)])
+        run = shlex.join(["env", "-i", *pairs(home), *command(*walkthrough.arguments)])
         columns, rows = size
         self._tmux(
             "-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
@@ -72,38 +79,38 @@ def pairs(home: Path) -> list[str]:
     ]
 
 
-def recording(scene: Scene, columns: int) -> Path:
-    return RECORDINGS / f"{scene.name}-{columns}.txt"
+def recording(walkthrough: Walkthrough, columns: int) -> Path:
+    return RECORDINGS / f"{walkthrough.name}-{columns}.txt"
 
 
-def record(scene: Scene, size: tuple[int, int]) -> None:
+def record(walkthrough: Walkthrough, size: tuple[int, int]) -> None:
     with tempfile.TemporaryDirectory(prefix="avatar-record-") as home:
-        stage = Tmux(Path(home), scene, size)
+        terminal = Tmux(Path(home), walkthrough, size)
         try:
-            seen = played(scene, stage)
+            seen = walked_through(walkthrough, terminal)
         finally:
-            stage.close()
+            terminal.close()
     moments = (f"--- {name}\n{text}\n" for name, text in seen.items())
-    recording(scene, size[0]).write_text("".join(moments), "utf-8")
+    recording(walkthrough, size[0]).write_text("".join(moments), "utf-8")
 
 
-def recorded(scene: Scene, columns: int) -> dict[str, str]:
+def recorded(walkthrough: Walkthrough, columns: int) -> dict[str, str]:
     """What was seen at each moment."""
-    text = recording(scene, columns).read_text("utf-8")
+    text = recording(walkthrough, columns).read_text("utf-8")
     moments = (moment.partition("\n") for moment in text.split("--- ")[1:])
     return {name: rest.rstrip("\n") for name, _, rest in moments}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("scenes", nargs="*", default=[scene.name for scene in SCENES])
-    wanted = parser.parse_args().scenes
+    parser.add_argument("walkthroughs", nargs="*", default=[each.name for each in WALKTHROUGHS])
+    wanted = parser.parse_args().walkthroughs
     RECORDINGS.mkdir(exist_ok=True)
-    for scene in SCENES:
-        if scene.name in wanted:
+    for walkthrough in WALKTHROUGHS:
+        if walkthrough.name in wanted:
             for size in SIZES:
-                record(scene, size)
-                sys.stdout.write(f"{recording(scene, size[0]).name}\n")
+                record(walkthrough, size)
+                sys.stdout.write(f"{recording(walkthrough, size[0]).name}\n")
 
 
 if __name__ == "__main__":

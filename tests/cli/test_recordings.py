@@ -1,4 +1,4 @@
-"""The scenes again, in another terminal than they were recorded in: people see the same."""
+"""The walkthroughs again, in another terminal than they were recorded in: people see the same."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -6,13 +6,20 @@ from pathlib import Path
 import pytest
 
 from tests.cli.record import recorded
-from tests.cli.scenes import SCENES, SIZES, Moment, Scene, played, timeless
 from tests.cli.terminal import Terminal, avatar_in_terminal
+from tests.cli.walkthroughs import (
+    SIZES,
+    WALKTHROUGHS,
+    Moment,
+    Walkthrough,
+    timeless,
+    walked_through,
+)
 from tests.thorough import for_conformance
 
 
 class Emulated:
-    """A scene's stage in a terminal of the tests' own; it waits for what is to be seen."""
+    """Runs a walkthrough in the tests' own terminal, and waits for what is expected."""
 
     def __init__(self, terminal: Terminal, home: Path, expected: dict[str, str]) -> None:
         self._terminal, self._home, self._expected = terminal, home, expected
@@ -42,12 +49,12 @@ NARROW_AND_WIDE = [
 
 
 @pytest.mark.parametrize("size", NARROW_AND_WIDE)
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+@pytest.mark.parametrize("walkthrough", WALKTHROUGHS, ids=lambda walkthrough: walkthrough.name)
 def test_what_people_see_is_as_it_was_recorded(
-    scene: Scene, size: tuple[int, int], tmp_path: Path
+    walkthrough: Walkthrough, size: tuple[int, int], tmp_path: Path
 ) -> None:
-    with avatar_in_terminal(tmp_path, *scene.arguments, size=size) as terminal:
-        expected = recorded(scene, size[0])
-        assert played(scene, Emulated(terminal, tmp_path, expected)) == expected
+    with avatar_in_terminal(tmp_path, *walkthrough.arguments, size=size) as terminal:
+        expected = recorded(walkthrough, size[0])
+        assert walked_through(walkthrough, Emulated(terminal, tmp_path, expected)) == expected
         assert terminal.shows_cursor
         assert terminal.is_as_before

@@ -7,8 +7,7 @@ from rich.cells import cell_len
 
 from avatar_actors import TreeChange, TreeHappening, TreePart, TreeSnapshot
 from avatar_actors.cli.display import Style
-from avatar_actors.cli.tree.view import FRESH, TreeView
-from avatar_actors.cli.tree.wording import age, change_line, is_notable
+from avatar_actors.cli.tree.view import FRESH, TreeView, age, change_line, is_notable
 
 NOW = 1_000_000.0
 PLAIN = Style(colour=False)

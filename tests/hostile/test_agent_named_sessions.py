@@ -12,7 +12,9 @@ from avatar_actors.wire.acp.profile import AcpProfile
 from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import Beginning, Open, Prompt
 from avatar_actors.wire.facts import Fact, Opened, SessionRenamed
-from tests.wire import acp_replay, claude_replay, gemini_replay
+from tests.wire.acp import replay as acp_replay
+from tests.wire.claude import replay as claude_replay
+from tests.wire.gemini import replay as gemini_replay
 
 FLAG = '--settings={"hooks":{}}'
 

@@ -15,10 +15,10 @@ from avatar_actors.model.settings import LogSettings, MetricsSettings
 from avatar_actors.model.values import Usage
 from avatar_actors.wire.facts import Fact, TurnOver
 from tests.hostile.lines import PATIENCE, line_avatar, orders, write
-from tests.wire import acp_replay as acp
-from tests.wire import claude_replay as claude
-from tests.wire import gemini_replay as gemini
-from tests.wire.test_claude_turns import in_turn as claude_in_turn
+from tests.wire.acp import replay as acp
+from tests.wire.claude import replay as claude
+from tests.wire.claude.test_turns import in_turn as claude_in_turn
+from tests.wire.gemini import replay as gemini
 
 HUGE = 10**400
 

@@ -15,7 +15,7 @@ from avatar_actors.providers.claude import claude_provider
 from avatar_actors.providers.provider import LaunchPlan, Place
 from avatar_actors.wire.commands import Beginning, Open, Prompt
 from tests.providers.flags import value_of, values_of
-from tests.wire.claude_replay import success
+from tests.wire.claude.replay import success
 
 PRIVATE = Path("/run/avatar/private")
 PROVIDER = claude_provider()

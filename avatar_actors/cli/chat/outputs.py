@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -99,7 +99,10 @@ class AnswerEncoder:
 class PipeOutput:
     """Events, encoded, on stdout; notes on stderr. Permission requests are denied."""
 
-    is_away: Final = False
+    @property
+    def is_away(self) -> bool:
+        """Never: there is no editor."""
+        return False
 
     def __init__(
         self,

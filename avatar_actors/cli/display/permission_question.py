@@ -14,7 +14,7 @@ from avatar_actors import PermissionEvent
 from avatar_actors.cli.display.view_state import OpenPermission
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.rendering import Signs
-from avatar_actors.cli.terminal.text import one_line, revealed
+from avatar_actors.cli.terminal.text import labelled, one_line, revealed
 
 # The most lines in the question; what may need more is printed above it in full.
 MOST: Final = 12
@@ -26,10 +26,7 @@ _LOOKS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 def named(ask: PermissionEvent) -> str:
     """The tool and its title."""
-    name, title = one_line(ask.tool_name), one_line(ask.title)
-    if not title or title == name:
-        return name
-    return title if title.startswith(f"{name} ") else f"{name}: {title}"
+    return labelled(one_line(ask.tool_name), one_line(ask.title))
 
 
 def details(ask: PermissionEvent) -> list[Text]:

@@ -13,7 +13,7 @@ from rich.text import Text
 from avatar_actors import ActivityEvent, ActivityStatus, ToolEvent, ToolStatus
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.rendering import Signs, Style
-from avatar_actors.cli.terminal.text import last_lines, one_line
+from avatar_actors.cli.terminal.text import labelled, last_lines, one_line
 
 _STATUS: Final = {
     ToolStatus.PENDING: ActivityStatus.PENDING,
@@ -54,10 +54,7 @@ class Job(Struct, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """Its name, and what it works on."""
-        name, detail = self.name or self.kind, self.detail
-        if not detail or detail == name:
-            return name
-        return detail if detail.startswith(f"{name} ") else f"{name}: {detail}"
+        return labelled(self.name or self.kind, self.detail)
 
 
 class Work:
@@ -158,21 +155,13 @@ MANY: Final = 8
 _BAR: Final = 10
 _BOX: Final = 60
 _FRAMES_A_SECOND: Final = 10
-_WORDS: Final = {
-    ActivityStatus.RUNNING: "running",
-    ActivityStatus.PENDING: "waiting",
-    ActivityStatus.COMPLETED: "done",
-    ActivityStatus.FAILED: "failed",
-    ActivityStatus.CANCELLED: "cancelled",
-    ActivityStatus.UNKNOWN: "unknown",
-}
-_LOOKS: Final = {
-    ActivityStatus.RUNNING: "spinner",
-    ActivityStatus.PENDING: "warning",
-    ActivityStatus.COMPLETED: "ok",
-    ActivityStatus.FAILED: "failed",
-    ActivityStatus.CANCELLED: "dim",
-    ActivityStatus.UNKNOWN: "warning",
+_WORDS_AND_LOOKS: Final = {
+    ActivityStatus.RUNNING: ("running", "spinner"),
+    ActivityStatus.PENDING: ("waiting", "warning"),
+    ActivityStatus.COMPLETED: ("done", "ok"),
+    ActivityStatus.FAILED: ("failed", "failed"),
+    ActivityStatus.CANCELLED: ("cancelled", "dim"),
+    ActivityStatus.UNKNOWN: ("unknown", "warning"),
 }
 
 
@@ -250,7 +239,7 @@ def _row(depth: int, job: Job, style: Style, now: float) -> Text:
     if not job.is_over and 0 < job.progress <= 1:
         row.append(f" {job.progress:.0%}", "dim")
     if job.status in {ActivityStatus.CANCELLED, ActivityStatus.UNKNOWN}:
-        row.append(f" {_WORDS[job.status]}", "dim")
+        row.append(f" {_WORDS_AND_LOOKS[job.status][0]}", "dim")
     return row
 
 
@@ -263,7 +252,7 @@ def _icon(job: Job, signs: Signs, now: float) -> Text:
         ActivityStatus.CANCELLED: signs.cancelled,
         ActivityStatus.UNKNOWN: signs.unknown,
     }[job.status]
-    return Text(icon, _LOOKS[job.status])
+    return Text(icon, _WORDS_AND_LOOKS[job.status][1])
 
 
 def _tail(depth: int, job: Job, style: Style, most: int) -> list[Text]:
@@ -285,10 +274,10 @@ def _progress(jobs: Sequence[Job], signs: Signs) -> Text:
 def _counts(jobs: Sequence[Job]) -> Text:
     counts = Counter(job.status for job in jobs)
     row = Text()
-    for status, word in _WORDS.items():
+    for status, (word, look) in _WORDS_AND_LOOKS.items():
         if counts[status]:
             row.append(", " if row.plain else "")
-            row.append(f"{counts[status]} {word}", _LOOKS[status])
+            row.append(f"{counts[status]} {word}", look)
     return row
 
 

@@ -115,7 +115,7 @@ class ReplApp:
         for line in self._view.rest():
             click.echo(line)
 
-    # What the keys mean; see key_bindings.KeyListener.
+    # What the keys mean; key_bindings calls these.
 
     def sent(self, text: str) -> None:
         """Send a prompt, run a command, or release held prompts with an empty line."""

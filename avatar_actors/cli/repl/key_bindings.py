@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from avatar_actors import PermissionEvent
+
+if TYPE_CHECKING:
+    from avatar_actors.cli.repl.app import ReplApp
 
 KEYS: Final = ("y", "n", "a", "e")
 
@@ -53,44 +56,15 @@ class AnswerKeys:
 is_typing = ~is_searching
 
 
-class KeyListener(Protocol):
-    """Told what the keys mean."""
-
-    def sent(self, text: str) -> None:
-        """Enter was pressed."""
-        ...
-
-    def ctrl_c(self) -> None:
-        """Ctrl-C, or an interrupt by signal."""
-        ...
-
-    def ctrl_d(self) -> None:
-        """Ctrl-D on an empty line."""
-        ...
-
-    def takes_back(self) -> str:
-        """Remove the prompt that was queued last and return it; empty if there is none."""
-        ...
-
-    @property
-    def can_answer(self) -> bool:
-        """Whether a key would answer a request now."""
-        ...
-
-    def answer(self, key: str) -> None:
-        """One of KEYS, on an empty line, while a request is open."""
-        ...
-
-
-def bindings_for(listener: KeyListener, line: Buffer) -> KeyBindings:
+def bindings_for(app: ReplApp, line: Buffer) -> KeyBindings:
     """The bindings of this input line; while Ctrl-R searches, keys go to the search."""
     keys = KeyBindings()
     is_empty = is_typing & Condition(lambda: not line.text)
-    _add_enter(keys, listener, line)
+    _add_enter(keys, app, line)
 
     @keys.add("up", filter=is_empty)
     def _(_: KeyPressEvent) -> None:
-        if queued := listener.takes_back():
+        if queued := app.takes_back():
             line.insert_text(queued)
         else:
             line.auto_up()
@@ -98,25 +72,25 @@ def bindings_for(listener: KeyListener, line: Buffer) -> KeyBindings:
     @keys.add("c-c", filter=is_typing)
     @keys.add("<sigint>")
     def _(_: KeyPressEvent) -> None:
-        listener.ctrl_c()
+        app.ctrl_c()
 
     @keys.add("c-d", filter=is_empty)
     def _(_: KeyPressEvent) -> None:
-        listener.ctrl_d()
+        app.ctrl_d()
 
     @keys.add("c-z")
     def _(event: KeyPressEvent) -> None:
         event.app.suspend_to_background()
 
     def answer(event: KeyPressEvent) -> None:
-        listener.answer(event.data)
+        app.answer(event.data)
 
     for key in KEYS:
-        keys.add(key, filter=is_empty & Condition(lambda: listener.can_answer))(answer)
+        keys.add(key, filter=is_empty & Condition(lambda: app.can_answer))(answer)
     return keys
 
 
-def _add_enter(keys: KeyBindings, listener: KeyListener, line: Buffer) -> None:
+def _add_enter(keys: KeyBindings, app: ReplApp, line: Buffer) -> None:
     @keys.add("escape", "enter", filter=is_typing)
     @keys.add("c-j", filter=is_typing)
     def _(_: KeyPressEvent) -> None:
@@ -132,4 +106,4 @@ def _add_enter(keys: KeyBindings, listener: KeyListener, line: Buffer) -> None:
         if text.strip():
             line.append_to_history()
         line.reset()
-        listener.sent(text)
+        app.sent(text)

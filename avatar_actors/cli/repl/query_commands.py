@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Final
 
 from avatar_actors import Avatar, Budget, CostSource, Runtime, StoredSession, ToolStatus, Usage
 from avatar_actors.cli.repl.context import ReplContext
+from avatar_actors.cli.terminal.formatting import moment_of, seconds
 from avatar_actors.cli.terminal.text import one_line
 
 SIGNS: Final = {
@@ -16,7 +16,6 @@ SIGNS: Final = {
     ToolStatus.CANCELLED: "⊘",
     ToolStatus.UNKNOWN: "?",
 }
-_SECONDS_SHOWN = 10
 # More would push everything else off the screen.
 _MOST_SESSIONS = 20
 
@@ -32,16 +31,9 @@ async def tools(context: ReplContext, _: str) -> list[str]:
         return ["no tool was called in the last turn"]
     return [
         f"{SIGNS.get(tool.status, '…')} {one_line(tool.label)}"
-        f"  {tool.status.value}{_time(tool.began, tool.ended)}"
+        f"  {tool.status.value}{f' ({seconds(tool.ended - tool.began)})' if tool.ended else ''}"
         for tool in context.log.tools.values()
     ]
-
-
-def _time(began: float, ended: float) -> str:
-    seconds = ended - began
-    if not ended:
-        return ""
-    return f" ({seconds:.1f}s)" if seconds < _SECONDS_SHOWN else f" ({seconds:.0f}s)"
 
 
 async def cost(context: ReplContext, _: str) -> list[str]:
@@ -106,8 +98,5 @@ async def sessions(context: ReplContext, _: str) -> list[str]:
 
 def _when(session: StoredSession) -> str:
     """The time of its last use, in the local time zone."""
-    try:
-        moment = datetime.fromisoformat(session.updated_at or session.created_at)
-    except ValueError:
-        return "?".ljust(len("2026-11-16 10:51"))
-    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+    moment = moment_of(session.updated_at or session.created_at)
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else "?".ljust(len("2026-11-16 10:51"))

@@ -220,7 +220,7 @@ class StderrLines(io.TextIOBase):
         self._open = ""
 
     def writable(self) -> bool:
-        """It is."""
+        """As a stream for text must say."""
         return True
 
     def write(self, text: str, /) -> int:

@@ -25,6 +25,7 @@ from avatar_actors import (
     TurnStartedEvent,
     Usage,
 )
+from avatar_actors.cli.terminal.text import labelled
 
 
 class ToolRecord(Struct, frozen=True, kw_only=True):
@@ -40,9 +41,7 @@ class ToolRecord(Struct, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """The tool, and what it works on."""
-        if not self.title or self.title == self.name:
-            return self.name
-        return self.title if self.title.startswith(self.name) else f"{self.name}: {self.title}"
+        return labelled(self.name, self.title)
 
 
 class Exchange(Struct, frozen=True, kw_only=True):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
-from rich.cells import cell_len, chop_cells
+from rich.text import Text
 
 from avatar_actors import AvatarEvent, TextEvent
 from avatar_actors.cli.display import Display
@@ -14,51 +14,24 @@ from avatar_actors.cli.repl.conversation import Conversation
 from avatar_actors.cli.repl.key_bindings import AnswerKeys
 from avatar_actors.cli.repl.screen import CONTINUED, PROMPT, PromptScreen, ScreenContent
 from avatar_actors.cli.terminal.device import wants_colour
+from avatar_actors.cli.terminal.rendering import Renderer, Style
 from avatar_actors.cli.terminal.text import one_line, plain
-
-# Continuation lines are indented by this much more.
-_INDENT = 2
-# A narrower screen has no room for that.
-_NARROW = 20
-
-
-def fitted(line: str, width: int) -> list[str]:
-    """The line as several, none wider than `width` cells; its indentation is kept."""
-    if cell_len(line) <= width:
-        return [line]
-    margin = " " * (_margin(line) if width > _NARROW else 0)
-    return list(_wrapped(line, max(1, width), margin))
-
-
-def cut(line: str, width: int) -> str:
-    """The beginning of the line, with an ellipsis where it was cut."""
-    if cell_len(line) <= width:
-        return line
-    return chop_cells(line, max(1, width - 1))[0] + "…"
-
-
-def _margin(line: str) -> int:
-    return len(line) - len(line.lstrip()) + _INDENT
-
-
-def _wrapped(line: str, width: int, margin: str) -> Iterator[str]:
-    while cell_len(line) > width:
-        head = chop_cells(line, width)[0]
-        end = len(head) if line[len(head)] == " " else head.rfind(" ")
-        # Not right after the indentation or the prompt sign.
-        if end > len(margin):
-            head = head[:end]
-        yield head.rstrip()
-        line = margin + line[len(head) :].lstrip()
-    yield line
-
 
 # Seconds between two paints.
 PACE: Final = 0.1
 _MOST_QUEUED: Final = 3
 # Characters of text that are rendered at a time: a flood of text must not delay the keys.
 _PORTION: Final = 4000
-_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
+_INDENT: Final = 2
+
+
+def quoted(prompt: str, width: int, renderer: Renderer) -> list[str]:
+    """The prompt in bold, after the prompt sign, which never stands alone."""
+    text = Text(plain(prompt).rstrip("\n").expandtabs(), "bold")
+    first, *rest = renderer.wrapped(text, max(1, width - len(PROMPT)))
+    return [renderer.styled(PROMPT, "bold") + " " * PROMPT.count(" ") + first] + [
+        CONTINUED + line for line in rest
+    ]
 
 
 class ReplView:
@@ -73,7 +46,7 @@ class ReplView:
     ) -> None:
         self._display, self._conversation = display, conversation
         self._answer_keys, self._screen = answer_keys, screen
-        self._has_colour = wants_colour()
+        self._renderer = Renderer(Style(colour=wants_colour()))
         self._above: list[str] = []
         self._unrendered = 0
         self._shown = ScreenContent()
@@ -90,12 +63,13 @@ class ReplView:
 
     def say(self, lines: Iterable[str]) -> None:
         """Print lines of the REPL's own, below what the avatar has said so far."""
-        self._add(lines, _DIM)
+        self._add(lines, "dim")
 
     def quote(self, prompt: str) -> None:
         """Print the prompt or command that is carried out now."""
-        first, *rest = map(plain, prompt.splitlines() or [""])
-        self._add(["", PROMPT + first, *(CONTINUED + line for line in rest)], _BOLD)
+        self._gather()
+        self._above += ["", *quoted(prompt, self._screen.width, self._renderer)]
+        self._news.set()
 
     def stir(self) -> None:
         """Paint soon: something has changed."""
@@ -128,15 +102,12 @@ class ReplView:
         self._gather()
         width = self._screen.width
         for line in lines:
-            self._above += [self._styled(part, look) for part in fitted(line.expandtabs(), width)]
+            self._above += self._renderer.wrapped(Text(line.expandtabs(), look), width, _INDENT)
         self._news.set()
 
     def _gather(self) -> None:
         self._unrendered = 0
         self._above += self._display.finished(self._screen.width)
-
-    def _styled(self, line: str, look: str) -> str:
-        return f"{look}{line}{_PLAIN}" if self._has_colour else line
 
     def _take(self) -> list[str]:
         self._gather()
@@ -151,8 +122,8 @@ class ReplView:
         *frame, state = self._display.frame(width, self._screen.frame_rows, now) or [""]
         picture = ScreenContent(
             frame=frame,
-            queued=[cut(line, width) for line in self._queued()],
-            bottom=cut(hint, width) if (hint := self._hint(now)) else state,
+            queued=[self._renderer.cut(Text(line), width) for line in self._queued()],
+            bottom=self._renderer.cut(Text(hint), width) if (hint := self._hint(now)) else state,
         )
         if above or picture != self._shown:
             self._screen.paint(above, picture)

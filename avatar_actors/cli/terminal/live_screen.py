@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import select
 import signal
@@ -62,9 +61,8 @@ class LiveScreen:
         self.is_away = False
         self.approvals = Approvals(self._edit, note)
         self._descriptor, self._keyboard, self._on_key = descriptor, keyboard, on_key
-        self._painted = io.BytesIO()
         self._writer = StdoutWriter(descriptor)
-        self._painter = Painter(self._painted, self._size)
+        self._painter = Painter(self._size)
         self._picture: Picture | None = None
         self._lock = trio.Lock()
         self._changed = trio.Event()
@@ -111,16 +109,16 @@ class LiveScreen:
             width, height = self._size()
             finished = picture.finished(width)
             frame = picture.frame(width, height, trio.current_time())
-            self._painter.paint(finished, frame[len(frame) - kept :])
-            await self._write()
+            await self._write(self._painter.paint(finished, frame[len(frame) - kept :]))
 
     def restore(self) -> None:
         """Give the terminal back at once, even amid a paint; what was finished stays."""
+        last = b""
         if self._picture is not None and not self._is_over and not self.is_away:
             self._is_over = True
             self._picture.flush()
-            self._painter.paint(self._picture.finished(self._size().columns), ())
-        self._give_back()
+            last = self._painter.paint(self._picture.finished(self._size().columns), ())
+        self._give_back(last)
 
     async def _paint(self, picture: Picture) -> None:
         async with self._lock:
@@ -130,21 +128,14 @@ class LiveScreen:
                 width, height = self._size()
                 finished = picture.finished(width)
                 frame = picture.frame(width, height, trio.current_time())
-                self._painter.paint(finished, frame)
                 asked = next(iter(picture.asks), None)
-                await self._write()
+                await self._write(self._painter.paint(finished, frame))
                 self._shown = asked
 
-    async def _write(self) -> None:
+    async def _write(self, data: bytes) -> None:
         self._is_half_written = True
-        await self._writer.write(self._take())
+        await self._writer.write(data)
         self._is_half_written = False
-
-    def _take(self) -> bytes:
-        data = self._painted.getvalue()
-        self._painted.seek(0)
-        self._painted.truncate()
-        return data
 
     async def _read_keys(self, picture: Picture) -> None:
         while True:
@@ -179,17 +170,15 @@ class LiveScreen:
     async def _away(self) -> AsyncGenerator[None]:
         """Lend the terminal to another program for the length of the block."""
         async with self._lock:
-            self._painter.paint((), ())
-            self._give_back()
+            self._give_back(self._painter.paint((), ()))
             self.is_away = True
             try:
                 yield
             finally:
                 self.is_away = False
 
-    def _give_back(self) -> None:
-        self._painter.close()
-        last = self._take()
+    def _give_back(self, last: bytes) -> None:
+        last += self._painter.close()
         if self._is_half_written:
             last = END.encode() + last
         # A terminal that is gone or accepts nothing has nobody in front of it.

@@ -1,12 +1,11 @@
-"""Writes lines to a terminal: finished ones once, and only the changed lines of the frame below."""
+"""Computes the bytes that show lines: finished ones once, of the frame below only the changes."""
 
 from __future__ import annotations
 
 import os
 import re
-import select
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from rich.cells import cell_len
 
@@ -15,71 +14,47 @@ HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 CLEAR_REST_OF_LINE, PLAIN = "\x1b[K", "\x1b[m"
 # Not the whole screen at once, which makes tmux keep its lines in the scrollback.
 CLEAR_BELOW: Final = "\x1b[C\x1b[J\r\x1b[K"
-# How long `close` waits for a terminal that accepts nothing.
-PATIENCE: Final = 2.0
 SGR: Final = re.compile(r"\x1b\[[0-9;]*m")
 
 
-class Terminal(Protocol):
-    """Where bytes go, like `io.FileIO(1, "w", closefd=False)`; it may accept a part or nothing."""
-
-    def write(self, data: bytes, /) -> int | None:
-        """The number of bytes accepted; None if it would block."""
-        ...
-
-    def fileno(self) -> int:
-        """The descriptor to wait on until it accepts more."""
-        ...
-
-
 class Painter:
-    """The screen of a terminal, from the cursor's line down. `close` restores it.
+    """The screen of a terminal, from the cursor's line down; it writes nothing itself.
 
     Between two paints the cursor is in the first column of the frame's first line, so everything
     below it is ours, even after the terminal was resized and has rewrapped its lines.
     `rewritten` counts the lines written, `paints` the paints that wrote something.
     """
 
-    def __init__(self, terminal: Terminal, size: Callable[[], os.terminal_size]) -> None:
-        self._terminal = terminal
+    def __init__(self, size: Callable[[], os.terminal_size]) -> None:
         self._size = size
         self._frame: list[str] = []
-        self._postponed: list[str] = []
         self._drawn_for = os.terminal_size((0, 0))
-        self._backlog = b""
         self._is_open = False
         self.rewritten = 0
         self.paints = 0
 
-    def paint(self, finished: Sequence[str], frame: Sequence[str]) -> None:
-        """Print the finished lines, and replace the last frame with this one below them.
-
-        While the terminal accepts nothing, frames are skipped; finished lines are kept.
-        """
-        self._postponed += finished
-        if not self._sent(b""):
-            return
+    def paint(self, finished: Sequence[str], frame: Sequence[str]) -> bytes:
+        """Print the finished lines, and replace the last frame with this one below them."""
         size = self._size()
-        above = [cropped(line, size.columns) for line in self._postponed]
+        above = [cropped(line, size.columns) for line in finished]
         below = [cropped(line, size.columns) for line in frame[-size.lines :]]
         prologue = "" if self._is_open else HIDE_CURSOR
         if size != self._drawn_for or not self._is_open:
             prologue += CLEAR_BELOW
             self._frame = []
         drawn = prologue + self._difference([*above, *below], len(above), size.columns)
-        self._drawn_for, self._frame, self._postponed = size, below, []
-        if drawn:
-            self._is_open = True
-            self.paints += 1
-            self._sent(f"{BEGIN}{drawn}{END}".encode(errors="replace"))
+        self._drawn_for, self._frame = size, below
+        if not drawn:
+            return b""
+        self._is_open = True
+        self.paints += 1
+        return f"{BEGIN}{drawn}{END}".encode(errors="replace")
 
-    def close(self) -> None:
+    def close(self) -> bytes:
         """Show the cursor below what was painted, which stays. Painting again is allowed."""
-        rest = "".join(f"{line}\r\n" for line in self._postponed)
-        if self._is_open:
-            rest = "\r\n" * len(self._frame) + rest + PLAIN + SHOW_CURSOR
-        self._is_open, self._frame, self._postponed = False, [], []
-        self._insist(rest.encode(errors="replace"))
+        rest = "\r\n" * len(self._frame) + PLAIN + SHOW_CURSOR if self._is_open else ""
+        self._is_open, self._frame = False, []
+        return rest.encode()
 
     def _difference(self, lines: list[str], top: int, width: int) -> str:
         """The bytes that turn the old frame into these lines and leave the cursor in line `top`."""
@@ -100,23 +75,6 @@ class Painter:
             row = len(lines)
         up = f"\x1b[{row - top}A" if row > top else ""
         return "".join(parts) + up + "\r\n" * (top - row)
-
-    def _sent(self, data: bytes) -> bool:
-        """Whether the terminal has accepted all of it and of the backlog."""
-        self._backlog += data
-        while self._backlog:
-            taken = self._terminal.write(self._backlog)
-            if not taken:
-                return False
-            self._backlog = self._backlog[taken:]
-        return True
-
-    def _insist(self, data: bytes) -> None:
-        while not self._sent(data):
-            data = b""
-            _, ready, _ = select.select([], [self._terminal.fileno()], [], PATIENCE)
-            if not ready:
-                return
 
 
 def cropped(line: str, width: int) -> str:

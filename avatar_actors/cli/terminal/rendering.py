@@ -33,75 +33,35 @@ class Style(Struct, frozen=True, kw_only=True):
 
 
 class Signs(Struct, frozen=True, kw_only=True):
-    """Icons, the spinner's characters, and those of boxes and bars."""
+    """Icons, the spinner's characters, and those of boxes and bars; by default in Unicode."""
 
-    ok: str
-    failed: str
-    cancelled: str
-    waiting: str
-    unknown: str
-    warning: str
-    again: str
-    thought: str
-    todo: str
-    doing: str
-    spinner: str
-    top: str
-    side: str
-    bottom: str
-    line: str
-    full: str
-    empty: str
-    dot: str
-    more: str
-    arrow: str
+    ok: str = "✓"
+    failed: str = "✗"
+    cancelled: str = "⊘"
+    waiting: str = "⏳"
+    unknown: str = "?"
+    warning: str = "⚠"
+    again: str = "↻"
+    thought: str = "💭"
+    todo: str = "☐"
+    doing: str = "▸"
+    spinner: str = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+    top: str = "┌"
+    side: str = "│"
+    bottom: str = "└"
+    line: str = "─"
+    full: str = "█"
+    empty: str = "░"
+    dot: str = "·"
+    arrow: str = "→"
 
 
-UNICODE: Final = Signs(
-    ok="✓",
-    failed="✗",
-    cancelled="⊘",
-    waiting="⏳",
-    unknown="?",
-    warning="⚠",
-    again="↻",
-    thought="💭",
-    todo="☐",
-    doing="▸",
-    spinner="⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏",
-    top="┌",
-    side="│",
-    bottom="└",
-    line="─",
-    full="█",
-    empty="░",
-    dot="·",
-    more="…",
-    arrow="→",
-)
-
+UNICODE: Final = Signs()
 ASCII: Final = Signs(
-    ok="+",
-    failed="x",
-    cancelled="/",
-    waiting="~",
-    unknown="?",
-    warning="!",
-    again="@",
-    thought="*",
-    todo="-",
-    doing=">",
-    spinner="|/-\\",
-    top="+",
-    side="|",
-    bottom="+",
-    line="-",
-    full="#",
-    empty=".",
-    dot="-",
-    more="...",
-    arrow="->",
-)
+    ok="+", failed="x", cancelled="/", waiting="~", warning="!", again="@", thought="*", todo="-",
+    doing=">", spinner="|/-\\", top="+", side="|", bottom="+", line="-", full="#", empty=".",
+    dot="-", arrow="->",
+)  # fmt: skip
 
 
 _THEME: Final = Theme(
@@ -175,9 +135,10 @@ class Renderer:
 
     def wrapped(self, text: Text, width: int, indent: int = 0) -> list[str]:
         """Text of any number of lines; what does not fit continues below, indented."""
-        margin = " " * min(indent, width // 3)
         lines: list[str] = []
         for line in text.split("\n", allow_blank=True):
+            own = len(line.plain) - len(line.plain.lstrip(" "))
+            margin = " " * min(own + indent, width // 3)
             first = next(iter(self.divided(line, width)), line)
             lines.append(self.line(first))
             rest = line[len(first.plain) :]

@@ -58,6 +58,13 @@ def one_line(text: str, most: int = 10_000) -> str:
     return " ".join(plain(text[:most]).split())
 
 
+def labelled(name: str, detail: str) -> str:
+    """A tool and what it works on, without repeating its name."""
+    if not detail or detail == name:
+        return name
+    return detail if detail.startswith(f"{name} ") else f"{name}: {detail}"
+
+
 def last_lines(text: str, count: int) -> list[str]:
     """The end of a tool's output; of a line that was overwritten, the last state."""
     lines = plain(re.sub(r"[^\n]*\r(?!\n)", "", text[-4000:])).expandtabs(4).split("\n")

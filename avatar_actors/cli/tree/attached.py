@@ -23,7 +23,7 @@ from avatar_actors import (
 from avatar_actors.cli.chat.run import CODES, handled_signals
 from avatar_actors.cli.exit_codes import ExitCode, Failure, nobody_reads, terminal_gone
 from avatar_actors.cli.tree.outputs import TreeOutput
-from avatar_actors.cli.tree.wording import avatars_of, headline, name_of
+from avatar_actors.cli.tree.view import avatars_of, headline, name_of
 
 NOBODY: Final = (
     'no running program shows its tree; start one: avatar tree "what is in this directory?"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 import trio
 
@@ -22,59 +22,20 @@ from avatar_actors.cli.terminal.live_screen import LiveScreen
 from avatar_actors.cli.terminal.output import StderrNotes, json_lines
 from avatar_actors.cli.terminal.permissions import DenyAll
 from avatar_actors.cli.terminal.text import one_line
-from avatar_actors.cli.tree.view import ALL, TreeView
-from avatar_actors.cli.tree.wording import change_line, is_notable
+from avatar_actors.cli.tree.view import ALL, TreeView, change_line, is_notable
 
 _USUAL: Final = (100, 24)
 # The headline, a line of the tree, the state, and one that scrolls.
 _LEAST_TREE: Final = 4
 
 
-class TreeOutput(Protocol):
-    """Where a tree is shown, and where the permission requests of its turn are answered."""
-
-    @property
-    def is_away(self) -> bool:
-        """Whether an editor has the terminal."""
-        ...
-
-    async def attend(self) -> None:
-        """Its own work, until cancelled."""
-        ...
-
-    async def show(self, snapshot: TreeSnapshot) -> None:
-        """Show the tree as it is now. OSError: nobody looks any more."""
-        ...
-
-    def say(self, state: str) -> None:
-        """Set the line below the tree: the state of the turn."""
-        ...
-
-    def warn(self, text: str) -> None:
-        """Add a line that stays."""
-        ...
-
-    def meet(self, avatar: Avatar) -> None:
-        """The avatar whose requests are answered."""
-        ...
-
-    async def hear(self, events: Sequence[AvatarEvent]) -> None:
-        """Answer the permission requests among these events, or ask a person."""
-        ...
-
-    async def finish(self) -> None:
-        """Leave the last tree where it can be read."""
-        ...
-
-    def restore(self) -> None:
-        """Leave the terminal as it was found; calling it twice does no harm."""
-        ...
-
-
 class TreePipe:
     """A tree for a pipe: nobody can be asked, and there is no terminal to restore."""
 
-    is_away: Final = False
+    @property
+    def is_away(self) -> bool:
+        """Never: there is no editor."""
+        return False
 
     def __init__(self, writer: StdoutWriter) -> None:
         self._writer = writer
@@ -252,3 +213,6 @@ class TreeScreen:
     def _on_key(self, key: str) -> None:
         if key == "q":
             self.left.set()
+
+
+TreeOutput: TypeAlias = TreeLines | TreeJson | TreeScreen

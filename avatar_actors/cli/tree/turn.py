@@ -25,7 +25,7 @@ from avatar_actors import (
 from avatar_actors.cli.options import CommandOptions
 from avatar_actors.cli.terminal.text import one_line
 from avatar_actors.cli.tree.outputs import TreeOutput
-from avatar_actors.cli.tree.wording import avatars_of, is_calm
+from avatar_actors.cli.tree.view import avatars_of, is_calm
 
 # After a crash the tree is shown until it has settled again, but not longer than this.
 _SETTLING: Final = 10.0

@@ -12,12 +12,12 @@ from tests.cli.repl.pressing import input_line
 from tests.cli.terminal import Terminal, avatar_in_terminal
 from tests.conformance.remains import directories_of, processes_of
 
-Talking: TypeAlias = Callable[..., AbstractContextManager[Terminal]]
+OpenRepl: TypeAlias = Callable[..., AbstractContextManager[Terminal]]
 
 
 @pytest.fixture
-def talking(tmp_path: Path) -> Talking:
-    """`with talking("-p", "embedded", size=(80, 24)) as terminal:` until it takes prompts."""
+def open_repl(tmp_path: Path) -> OpenRepl:
+    """`with open_repl("-p", "embedded", size=(80, 24)) as terminal:` until it takes prompts."""
 
     @contextmanager
     def repl(*arguments: str, size: tuple[int, int] = (80, 24), **env: str) -> Generator[Terminal]:

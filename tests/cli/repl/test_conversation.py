@@ -13,19 +13,19 @@ from avatar_actors.cli.repl.conversation import (
 
 
 @pytest.fixture
-def talk() -> Conversation:
+def conversation() -> Conversation:
     return Conversation()
 
 
 @pytest.fixture
-def busy(talk: Conversation) -> Conversation:
-    talk.enter("first")
-    return talk
+def busy(conversation: Conversation) -> Conversation:
+    conversation.enter("first")
+    return conversation
 
 
-def test_a_prompt_is_sent_at_once_when_nothing_runs(talk: Conversation) -> None:
-    assert talk.enter("hello") == Send("hello")
-    assert talk.is_running
+def test_a_prompt_is_sent_at_once_when_nothing_runs(conversation: Conversation) -> None:
+    assert conversation.enter("hello") == Send("hello")
+    assert conversation.is_running
 
 
 def test_what_is_sent_during_a_turn_waits_and_goes_out_in_order(busy: Conversation) -> None:
@@ -48,9 +48,9 @@ def test_the_last_queued_prompt_is_taken_back_and_not_sent(busy: Conversation) -
     assert busy.ended(Outcome.COMPLETED) == Stay()
 
 
-def test_an_empty_line_sends_nothing(talk: Conversation) -> None:
-    assert talk.enter(" \n ") == Stay()
-    assert not talk.is_running
+def test_an_empty_line_sends_nothing(conversation: Conversation) -> None:
+    assert conversation.enter(" \n ") == Stay()
+    assert not conversation.is_running
 
 
 def test_ctrl_c_clears_what_is_typed_and_leaves_the_turn_alone(busy: Conversation) -> None:
@@ -79,21 +79,23 @@ def test_a_slow_ctrl_c_after_an_interrupted_turn_asks_first(busy: Conversation) 
     assert busy.hint(1.0 + 2 * AGAIN) == ""
 
 
-def test_ctrl_c_with_nothing_to_end_asks_and_the_second_leaves(talk: Conversation) -> None:
-    assert talk.ctrl_c("", now=5.0) == Stay()
-    assert talk.hint(5.0) == "(Ctrl-C again to leave)"
-    assert talk.ctrl_c("", now=6.0) == Leave(130)
+def test_ctrl_c_with_nothing_to_end_asks_and_the_second_leaves(conversation: Conversation) -> None:
+    assert conversation.ctrl_c("", now=5.0) == Stay()
+    assert conversation.hint(5.0) == "(Ctrl-C again to leave)"
+    assert conversation.ctrl_c("", now=6.0) == Leave(130)
 
 
-def test_a_prompt_in_between_makes_the_next_ctrl_c_an_interrupt_again(talk: Conversation) -> None:
-    talk.ctrl_c("", now=5.0)
-    talk.enter("hello")
-    assert talk.ctrl_c("", now=5.1) == InterruptTurn()
+def test_a_prompt_in_between_makes_the_next_ctrl_c_an_interrupt_again(
+    conversation: Conversation,
+) -> None:
+    conversation.ctrl_c("", now=5.0)
+    conversation.enter("hello")
+    assert conversation.ctrl_c("", now=5.1) == InterruptTurn()
 
 
-def test_ctrl_d_leaves_on_an_empty_line_alone(talk: Conversation) -> None:
-    assert talk.ctrl_d("typed") == Stay()
-    assert talk.ctrl_d("") == Leave(0)
+def test_ctrl_d_leaves_on_an_empty_line_alone(conversation: Conversation) -> None:
+    assert conversation.ctrl_d("typed") == Stay()
+    assert conversation.ctrl_d("") == Leave(0)
 
 
 def test_what_waits_is_held_after_an_interrupt_until_enter(busy: Conversation) -> None:
@@ -143,6 +145,6 @@ def test_nothing_is_sent_any_more_once_it_is_over(busy: Conversation) -> None:
     assert busy.enter("third") == Stay()
 
 
-def test_an_interrupt_without_a_turn_is_nothing(talk: Conversation) -> None:
-    assert talk.interrupt() == Stay()
-    assert not talk.is_held
+def test_an_interrupt_without_a_turn_is_nothing(conversation: Conversation) -> None:
+    assert conversation.interrupt() == Stay()
+    assert not conversation.is_held
