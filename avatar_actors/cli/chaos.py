@@ -93,7 +93,7 @@ def chaos(
     for file in (json_file, html_file):
         _check(file)
     planned = before.schedule if before is not None else None
-    report = _run(options, _cast(options, typed), planned)
+    report = _run(options, _agents(options, typed), planned)
     # A pipe or a file has room for everything.
     width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     for line in text_summary(report, width):
@@ -118,7 +118,7 @@ def _options(typed: dict[str, object], before: ChaosReport | None, quick: bool) 
     return msgspec.structs.replace(base, **chosen)
 
 
-def _cast(options: ChaosOptions, typed: dict[str, object]) -> ChaosAgents:
+def _agents(options: ChaosOptions, typed: dict[str, object]) -> ChaosAgents:
     """The embedded agent as it is; another one as it is configured, in a directory of its own."""
     if options.provider == EMBEDDED:
         return ChaosAgents()
@@ -128,10 +128,10 @@ def _cast(options: ChaosOptions, typed: dict[str, object]) -> ChaosAgents:
         model=str(typed["model"]),
         config=config if isinstance(config, Path) else None,
     )
-    casting = choose_agent(wanted)
-    avatar = casting.options.copy()
+    choice = choose_agent(wanted)
+    avatar = choice.options.copy()
     avatar.pop("working_dir", None)
-    return ChaosAgents(provider=casting.provider, options=avatar)
+    return ChaosAgents(provider=choice.provider, options=avatar)
 
 
 def _check(file: Path | None) -> None:

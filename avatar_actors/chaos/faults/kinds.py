@@ -49,9 +49,9 @@ class Needs(Enum):
 
 
 class KindFacts(Struct, frozen=True, kw_only=True):
-    """What is known of a kind. `weight`: how often it comes, against the others.
+    """What is known of a kind. `weight` is how often it comes, relative to the others.
 
-    `variants` are its forms, one of which the schedule chooses.
+    The schedule picks one of its `variants`.
     """
 
     about: str
@@ -61,7 +61,7 @@ class KindFacts(Struct, frozen=True, kw_only=True):
     variants: tuple[str, ...] = ("",)
 
 
-# Where the agent itself is hit: what happens most in life. What hits all avatars is rarer.
+# Faults of the agent itself are the most common in practice; those that hit all avatars are rare.
 _OFTEN, _RARE = 4, 1
 _WARDENS = ("anchor", "server", "both")
 _K = FaultKind
@@ -204,7 +204,7 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
 
 
 def possible(kinds: tuple[FaultKind, ...], plays_scripts: Needs) -> tuple[FaultKind, ...]:
-    """Those of the kinds (none: of all) that an agent which has this can suffer."""
+    """Those of the kinds (of all, if none is given) that such an agent can play."""
     wanted = kinds or tuple(FaultKind)
     return tuple(
         kind

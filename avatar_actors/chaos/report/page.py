@@ -9,7 +9,7 @@ from typing import Final
 from avatar_actors.chaos.faults.kinds import KINDS
 from avatar_actors.chaos.report.plots import compared, course, durations, timeline
 from avatar_actors.chaos.report.report import ChaosReport, KindRow
-from avatar_actors.chaos.report.wording import (
+from avatar_actors.chaos.report.summary import (
     alone_words,
     command,
     duration,

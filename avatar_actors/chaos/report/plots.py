@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from avatar_actors.chaos.report.report import ChaosReport
 from avatar_actors.chaos.report.statistics import Histogram, bucket_of, upper_bound
-from avatar_actors.chaos.report.wording import duration
+from avatar_actors.chaos.report.summary import duration
 
 WIDTH: Final = 960
 _ROW: Final = 18

@@ -13,8 +13,7 @@ from avatar_actors.chaos.counters import Prompts
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault
-from avatar_actors.chaos.oracle.leak_check import Alone
-from avatar_actors.chaos.oracle.leftovers import Leftovers
+from avatar_actors.chaos.leak_check import Alone, Leftovers
 from avatar_actors.chaos.report.samples import Samples
 from avatar_actors.chaos.report.statistics import Histogram, Slope
 

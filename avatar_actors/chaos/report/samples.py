@@ -1,4 +1,4 @@
-"""How the host does along the way, second by second: memory, descriptors, tasks, threads."""
+"""Samples the host every second of a run: memory, descriptors, tasks and threads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import trio
 from msgspec import Struct
 
 from avatar_actors.chaos.counters import RunCounters
-from avatar_actors.chaos.faults.shortage import Shortage
-from avatar_actors.chaos.oracle.leftovers import busy_threads, open_descriptors
+from avatar_actors.chaos.faults.injected_errors import Shortage
+from avatar_actors.chaos.leak_check import busy_threads, open_descriptors
 
 _STATM = Path("/proc/self/statm")
 _PAGE = 4096
@@ -123,14 +123,14 @@ class Sampler:
         self._columns = {name: array("d", bytes(8 * (int(seconds) + 64))) for name in _COLUMNS}
         self._count = 0
 
-    async def run(self, tally: RunCounters, shortage: Shortage) -> None:
+    async def run(self, counters: RunCounters, shortage: Shortage) -> None:
         """Until cancelled."""
         began = time.monotonic()
         while self._count < len(self._columns["seconds"]):
             await shortage.over()
             row = (
                 time.monotonic() - began,
-                tally.restarts,
+                counters.restarts,
                 resident(),
                 blocks(),
                 heap(),

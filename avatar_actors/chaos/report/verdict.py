@@ -12,9 +12,8 @@ from avatar_actors.chaos.counters import Prompts, RunCounters
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, digest
-from avatar_actors.chaos.oracle.leak_check import Alone
-from avatar_actors.chaos.oracle.leftovers import Leftovers
-from avatar_actors.chaos.oracle.oracle import Breach, Breaches
+from avatar_actors.chaos.leak_check import Alone, Leftovers
+from avatar_actors.chaos.oracle import Breach, Breaches
 from avatar_actors.chaos.report.report import (
     ChaosOptions,
     ChaosReport,
@@ -52,7 +51,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     prompts: tuple[Prompts, ...]
     breaches: tuple[Breaches, ...]
     down_seconds: float
-    tally: RunCounters
+    counters: RunCounters
     dead_letters: int
     effort: Effort
     samples: Samples
@@ -64,18 +63,18 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 def judged(seen: Evidence) -> ChaosReport:
     """The report."""
-    tally, time = seen.tally, seen.options.avatars * seen.seconds
+    counters, time = seen.counters, seen.options.avatars * seen.seconds
     breaches = sum((each.counts for each in seen.breaches), Counter[Breach]())
     prompts = sum(seen.prompts, Prompts())
     growth = _memory(seen)
     totals = Totals(
         prompts=prompts,
         breaches={breach.value: breaches[breach] for breach in Breach},
-        restarts=tally.restarts,
+        restarts=counters.restarts,
         availability=_share_left(seen.down_seconds, time),
         dead_letters=seen.dead_letters,
-        disturbed=tally.disturbed,
-        given_up=tally.given_up,
+        disturbed=counters.disturbed,
+        given_up=counters.given_up,
         host_ran=seen.effort.ran / max(seen.seconds, 1e-9),
         host_starved=seen.effort.starved / max(seen.seconds, 1e-9),
     )
@@ -92,12 +91,12 @@ def judged(seen: Evidence) -> ChaosReport:
         faults=tuple(sorted(seen.faults, key=lambda fault: fault.at)),
         schedule=seen.schedule,
         left_out=seen.left_out,
-        baseline=tally.baseline,
-        siblings=tally.siblings,
+        baseline=counters.baseline,
+        siblings=counters.siblings,
         samples=seen.samples,
         memory=growth,
         remains=seen.remains,
-        examples=(*examples[:_EXAMPLES], *tally.disturbances),
+        examples=(*examples[:_EXAMPLES], *counters.disturbances),
     )
 
 
