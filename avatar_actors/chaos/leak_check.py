@@ -177,7 +177,7 @@ class LeakCheck:
         async with self._rest():
             return difference(self._first, await settled(self._first, self._look))
 
-    async def of_peace(self) -> None:
+    async def baseline(self) -> None:
         """Takes the inventory before the first slice."""
         patience = self._context.options.get("timeouts", Timeouts()).interrupt
         async with self._rest():

@@ -196,7 +196,7 @@ class _ChaosRun:
         async with trio.open_nursery() as sampling:
             sampling.start_soon(self._sampler.run, self._counters, self._shortage)
             if self._options.order is FaultOrder.BY_KIND:
-                await leak_check.of_peace()
+                await leak_check.baseline()
             self._begin(context.runtime)
             await self._campaign.run(self._slots, leak_check, records)
             sampling.cancel_scope.cancel()

@@ -16,7 +16,7 @@ _MILLI, _SECOND, _TEN = 1e-3, 1.0, 10.0
 
 
 def duration(seconds: float | None) -> str:
-    """In ms or s, with as many digits as say something."""
+    """A duration in ms or s, with the digits that matter."""
     if seconds is None:
         return NOTHING
     if seconds < _MILLI:
@@ -34,12 +34,12 @@ def triple(times: Times) -> str:
 
 
 def share(part: float) -> str:
-    """In percent, as the availability of services is told."""
+    """A share in percent."""
     return f"{100 * part:.2f} %" if part < 1 else "100 %"
 
 
 def verdict(report: ChaosReport) -> str:
-    """The run in one line."""
+    """The verdict in one line."""
     broken = [promise for promise in report.promises if not promise.is_kept]
     if broken:
         return f"NOT ok: {', '.join(f'{each.found:,} {each.name}' for each in broken)}"
@@ -49,22 +49,22 @@ def verdict(report: ChaosReport) -> str:
 
 
 def sibling_ratio(report: ChaosReport) -> float | None:
-    """How much longer siblings waited than in peace, by the 99 % of both."""
-    peace, war = report.baseline.percentile(99), report.siblings.percentile(99)
-    return war / peace if peace and war else None
+    """How much longer siblings waited than in the baseline, by the p99 of both."""
+    baseline, siblings = report.baseline.percentile(99), report.siblings.percentile(99)
+    return siblings / baseline if baseline and siblings else None
 
 
 def is_by_kind(report: ChaosReport) -> bool:
-    """Whether there is something to be said of kinds by themselves."""
+    """Whether each kind had a slice of its own."""
     return report.options.order is FaultOrder.BY_KIND
 
 
 def alone_words(report: ChaosReport, row: KindRow) -> list[str]:
-    """Dead letters, siblings disturbed, their p99, and how many times that of peace."""
-    alone, peace = row.alone, report.baseline.percentile(99)
+    """Dead letters, siblings disturbed, their p99, and that in relation to the baseline."""
+    alone, baseline = row.alone, report.baseline.percentile(99)
     if alone is None:
         return [NOTHING] * 4
-    ratio = f"{alone.p99 / peace:.2f}" if alone.p99 and peace else NOTHING
+    ratio = f"{alone.p99 / baseline:.2f}" if alone.p99 and baseline else NOTHING
     return [f"{alone.dead_letters:,}", f"{alone.disturbed:,}", duration(alone.p99), ratio]
 
 
@@ -76,14 +76,14 @@ def left_words(row: KindRow) -> list[str]:
 
 
 def effort_line(report: ChaosReport) -> str:
-    """How hard the machine had it."""
+    """How busy the machine was."""
     totals = report.totals
     starved = f"waited for a core {share(totals.host_starved)} of the time"
     return f"the host used {totals.host_ran:.2f} cores and {starved}"
 
 
 def command(report: ChaosReport) -> str:
-    """What a person types to have the same again."""
+    """The command that repeats the run."""
     options = report.options
     kinds = "".join(f" --faults {kind.value}" for kind in options.kinds)
     order = " --by-kind" if is_by_kind(report) else ""
@@ -125,7 +125,7 @@ _ALONE: Final = (
     ("dead letters", 12),
     ("disturbed", 9),
     ("siblings' p99", 13),
-    ("x peace", 7),
+    ("x baseline", 10),
 )
 _LEFT: Final = (
     ("orphans", 8),
@@ -141,7 +141,7 @@ Columns: TypeAlias = Sequence[tuple[str, int]]
 
 
 def text_summary(report: ChaosReport, width: int) -> list[str]:
-    """All of it but the single faults; a narrow terminal gets fewer columns."""
+    """Everything but the single faults; a narrow terminal gets fewer columns."""
     has_room = width >= _room(_WIDE)
     rows = _rows(report, _WIDE, _all_of) if has_room else _rows(report, _NARROW, _most_of)
     alone = ["", *_alone(report, width)] if is_by_kind(report) else []
@@ -187,7 +187,7 @@ def _most_of(row: KindRow) -> list[str]:
 
 
 def _alone(report: ChaosReport, width: int) -> list[str]:
-    """What each kind did in its slice; where there is no room, what it left as one number."""
+    """What each kind did in its slice; a narrow terminal gets one number for what it left."""
 
     def all_of(row: KindRow) -> list[str]:
         return [row.kind.value, *alone_words(report, row), *left_words(row)]
@@ -204,7 +204,7 @@ def _alone(report: ChaosReport, width: int) -> list[str]:
 def _totals(report: ChaosReport) -> Iterator[str]:
     totals, prompts = report.totals, report.totals.prompts
     ratio = sibling_ratio(report)
-    peace, war = report.baseline.percentile(99), report.siblings.percentile(99)
+    baseline, siblings = report.baseline.percentile(99), report.siblings.percentile(99)
     yield f"availability {share(totals.availability)}, {totals.restarts:,} restarts"
     yield (
         f"prompts: {prompts.sent:,} sent, {prompts.answered:,} answered, {prompts.cancelled:,} "
@@ -212,7 +212,7 @@ def _totals(report: ChaosReport) -> Iterator[str]:
         f"down, {prompts.lost:,} lost"
     )
     times = "" if ratio is None else f", {ratio:.2f} times"
-    yield f"siblings' p99 {duration(war)}, in peace {duration(peace)}{times}"
+    yield f"siblings' p99 {duration(siblings)}, in the baseline {duration(baseline)}{times}"
     yield f"dead letters {totals.dead_letters:,}; {effort_line(report)}"
     if report.left_out:
         names = ", ".join(kind.value for kind in report.left_out)

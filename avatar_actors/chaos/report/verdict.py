@@ -1,4 +1,4 @@
-"""From what was counted to the report: rows, promises, verdict. Pure."""
+"""Turns what a run has seen into its report: rows, promises and verdict. Pure."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from avatar_actors.chaos.report.report import (
 from avatar_actors.chaos.report.samples import Effort, Samples
 from avatar_actors.chaos.report.statistics import Slope, drift, percentile, slope
 
-# Fewer restarts say nothing about what one of them leaves in memory; and histories fill first.
+# Fewer restarts say nothing about the memory that one of them leaves; and histories fill first.
 _JUDGED_FROM, _JUDGED_AFTER = 1000, 300.0
 _EXAMPLES = 50
-# How each of what can be left is called in the promises.
+# The names of the leftovers in the promises.
 _LEFT = {
     "orphans": "orphans",
     "zombies": "zombies",
@@ -41,7 +41,7 @@ _LEFT = {
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """All that a run has seen."""
+    """Everything that a run has seen."""
 
     options: ChaosOptions
     machine: str
@@ -62,7 +62,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 
 def judged(seen: Evidence) -> ChaosReport:
-    """The report."""
+    """The report of a run."""
     counters, time = seen.counters, seen.options.avatars * seen.seconds
     breaches = sum((each.counts for each in seen.breaches), Counter[Breach]())
     prompts = sum(seen.prompts, Prompts())
@@ -101,7 +101,7 @@ def judged(seen: Evidence) -> ChaosReport:
 
 
 def promises(seen: Evidence, totals: Totals, growth: Growth) -> tuple[Promise, ...]:
-    """What must hold, in the order in which people care."""
+    """The promises, the most important first."""
     due = {fault.number: fault for fault in seen.faults}
     missed = [fault for fault in seen.faults if not fault.is_landed]
     ill = [fault for fault in seen.faults if fault.is_landed and fault.recovery is None]
@@ -124,14 +124,14 @@ def promises(seen: Evidence, totals: Totals, growth: Growth) -> tuple[Promise, .
 
 
 def _left(seen: Evidence, name: str, what: str) -> Promise:
-    """By the end, or by the end of a slice; what a slice left may still be there at the end."""
+    """What was left at the end or after a slice; the former may include the latter."""
     slices = {kind: asdict(each.left)[what] for kind, each in seen.alone.items()}
     found = max(asdict(seen.remains)[what], sum(slices.values()))
     return Promise(name=name, found=found, words=_kinds(slices))
 
 
 def _kinds(counts: dict[FaultKind, int]) -> str:
-    """Whose it was, where the kinds came one after the other."""
+    """Which kinds it was, if they came one after the other."""
     return "; ".join(f"{kind.value}: {count:,}" for kind, count in counts.items() if count)
 
 
@@ -155,7 +155,7 @@ def _interval(found: Slope, unit: float) -> str:
 
 
 def _memory(seen: Evidence) -> Growth:
-    """By kind there is nothing to say: each kind has its own level, and so follows a slope."""
+    """Not judged by kind: every kind has a level of its own, which looks like a slope."""
     samples, is_mixed = seen.samples, seen.options.order is FaultOrder.MIXED
     is_long = bool(samples.seconds) and samples.seconds[-1] >= _JUDGED_AFTER
     if not is_mixed or not is_long or samples.restarts[-1] < _JUDGED_FROM:
