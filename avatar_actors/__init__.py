@@ -23,7 +23,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # typing's own costs 15 ms to import
 if TYPE_CHECKING:
     # fmt: off
-    from avatar_actors.avatar.control import Escalation
+    from avatar_actors.avatar.handle import Escalation
     from avatar_actors.model.events import ActivityEvent, AvatarEvent, BridgeResponse, ContextEvent
     from avatar_actors.model.events import ContinuityEvent, CostEvent, DiagnosticEvent
     from avatar_actors.model.events import EngineStateEvent, ErrorEvent, EventsLostEvent
@@ -43,14 +43,15 @@ if TYPE_CHECKING:
     from avatar_actors.model.values import ProviderCapabilities, StallVerdict, StoredMessage
     from avatar_actors.model.values import StoredSession, ThinkingPhase, ToolCall, ToolStatus
     from avatar_actors.model.values import Usage
-    from avatar_actors.observe.metrics.open import MetricsOffer
+    from avatar_actors.observe.metrics.collector import MetricsOffer
     from avatar_actors.providers.lookup import AgentFound, find_agent, ready_agents, see_agent
     from avatar_actors.providers.stores.store import SessionListing, SessionSearch
     from avatar_actors.providers.stores.store import SessionTranscript
     from avatar_actors.avatar.event_stream import EventStream
     from avatar_actors.avatar.handle import Avatar
     from avatar_actors.avatar.turn import Turn
-    from avatar_actors.config.config import AvatarConfig, config_schema, find_config
+    from avatar_actors.config.config import AvatarConfig, find_config
+    from avatar_actors.config.config import config_schema
     from avatar_actors.hosting.engine import AvatarEngine
     from avatar_actors.hosting.executors import Dispatcher
     from avatar_actors.hosting.handlers import EventEmitter
@@ -101,12 +102,12 @@ _MODULES = {
     "DiagnosticEvent": "model.events", "Dispatcher": "hosting.executors",
     "EngineOptions": "hosting.options", "EngineState": "model.values",
     "EngineStateEvent": "model.events", "ErrorEvent": "model.events",
-    "Escalation": "avatar.control", "EventEmitter": "hosting.handlers",
+    "Escalation": "avatar.handle", "EventEmitter": "hosting.handlers",
     "EventStream": "avatar.event_stream", "EventsLostEvent": "model.events",
     "HealthStatus": "model.values", "HostStream": "hosting.streams",
     "LaunchPlan": "providers.provider", "Level": "model.values", "LogSettings": "model.settings",
     "McpServer": "model.values", "Message": "model.values", "MetricsKind": "model.settings",
-    "MetricsOffer": "observe.metrics.open", "MetricsSettings": "model.settings",
+    "MetricsOffer": "observe.metrics.collector", "MetricsSettings": "model.settings",
     "ObservableProgram": "observe.tree.client", "OrphansReapedEvent": "model.events",
     "Outcome": "model.values", "PRICES": "model.prices", "PRICES_AS_OF": "model.prices",
     "PermissionBasis": "model.values", "PermissionClosedEvent": "model.events",

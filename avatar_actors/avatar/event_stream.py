@@ -32,12 +32,12 @@ _CHUNK = 256 * 1024
 
 
 class EventStream:
-    """Filled by the event hub, read by one task with `async for`.
+    """Filled by the activity tracker, read by one task with `async for`.
 
-    A reader that keeps up sees every event. One that does not gets adjacent pieces of text, and of
-    a thought, merged. Only when even that is over `capacity` the oldest other events go; and when
-    16 Mi characters wait, the oldest of these. An EventsLostEvent says how many went. It never
-    holds anybody up.
+    A reader that keeps up sees every event. For one that does not, adjacent pieces of text and of
+    a thought are merged. Only if even that exceeds `capacity` are the oldest other events dropped,
+    and when 16 Mi characters wait, the oldest of these. An EventsLostEvent says how many are
+    missing. A slow reader never holds anybody up.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class EventStream:
         return event.whole() if isinstance(event, _TextRun) else event
 
     async def take(self) -> list[AvatarEvent]:
-        """All that is here, once there is something; nothing at the end of the stream."""
+        """All events that have arrived, once there is one; an empty list at the end."""
         try:
             await self._wait()
         except StopAsyncIteration:
@@ -89,7 +89,7 @@ class EventStream:
         return self.take_nowait()
 
     def take_nowait(self, most: int = sys.maxsize) -> list[AvatarEvent]:
-        """What is here, at most so many."""
+        """The events that have arrived, at most so many."""
         queue = self._queue
         if len(queue) <= most:
             waiting, self._queue = list(queue), deque()
@@ -102,7 +102,7 @@ class EventStream:
         return [EventsLostEvent(count=count), *events]
 
     def push(self, events: Sequence[AvatarEvent]) -> None:
-        """For the event hub: add these at the end."""
+        """For the activity tracker: add these at the end."""
         if self.kinds:
             wanted = self._wanted
             events = [event for event in events if wanted[type(event)]]
@@ -121,12 +121,12 @@ class EventStream:
             self._arrival = None
 
     def append(self, event: AvatarEvent) -> None:
-        """Add this one at the end, whatever is there: nothing is merged or dropped for it."""
+        """Add one event at the end; nothing is merged or dropped for it."""
         if not self.kinds or isinstance(event, self.kinds):
             self._queue.append(event)
 
     def close(self) -> None:
-        """For the event hub: nothing more will come. What is here can still be read."""
+        """For the activity tracker: nothing more will come. What is here can still be read."""
         self.is_closed = True
         if self._arrival is not None:
             self._arrival.set()
@@ -209,7 +209,7 @@ class EventStream:
 
 
 class _Wanted(dict[type[AvatarEvent], bool]):
-    """Whether an event of this type is of one of the kinds; most events are text, asked again."""
+    """Whether an event type is one of the kinds, remembered: most events are text."""
 
     def __init__(self, kinds: tuple[type[AvatarEvent], ...]) -> None:
         super().__init__()
@@ -231,7 +231,7 @@ class _TextRun:
         self.parts = [_words(first)]
 
     def takes(self, event: AvatarEvent | _TextRun) -> bool:
-        """Add a piece, if it goes on with this one."""
+        """Append a piece if it continues this run."""
         follower = event if isinstance(event, _TextRun) else _TextRun(event)
         if not _go_together(self.last, follower.first):
             return False
@@ -240,13 +240,13 @@ class _TextRun:
         return True
 
     def compact(self) -> None:
-        """The same words in few pieces."""
+        """Join the words into few pieces."""
         words = "".join(self.parts)
         starts = range(0, max(len(words), 1), _CHUNK)
         self.parts = [words[start : start + _CHUNK] for start in starts]
 
     def drop(self, weight: int) -> tuple[int, int]:
-        """Drop the oldest pieces, at least of this weight; their number and what they weighed."""
+        """Drop the oldest pieces, at least of this weight; returns their number and weight."""
         count = dropped = 0
         while count < len(self.parts) and dropped < weight:
             dropped += len(self.parts[count]) + _PIECE

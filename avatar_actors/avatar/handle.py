@@ -1,28 +1,27 @@
-"""The handle that a host holds of an avatar."""
+"""The avatar as a host holds it: every method asks the actors, none keeps state."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from enum import Enum
 from typing import Any, Unpack
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.control import (
-    ActorClient,
-    Escalation,
-    StopWanted,
-    cancel_activity,
-    choose,
-    fork_wanted,
+from avatar_actors.avatar.actor_client import ActorClient
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.avatar.messages import Actors, ModelChosen, RaiseBudget, ResumeThis
+from avatar_actors.avatar.state.submission import submission_of
+from avatar_actors.avatar.stored_sessions import (
+    fork_of,
     last_other,
     sessions_of,
     switch_session,
 )
-from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.messages import AvatarActors, ModelChosen, RaiseBudget, ResumeThis
-from avatar_actors.avatar.turn import Turn, TurnContext, submission_of
-from avatar_actors.model.command_line import check_session_id
+from avatar_actors.avatar.turn import Turn
+from avatar_actors.model.command_line import check_name, check_session_id
+from avatar_actors.model.errors import SettingsError, UnknownRequest, Unsupported
 from avatar_actors.model.events import ActivityEvent, AvatarEvent, BridgeResponse, TurnEndedEvent
 from avatar_actors.model.settings import AvatarSettings, Budget, PromptOptions
 from avatar_actors.model.values import (
@@ -37,7 +36,17 @@ from avatar_actors.model.values import (
 )
 from avatar_actors.session import messages as session_messages
 from avatar_actors.session.launch import Launcher
+from avatar_actors.session.messages import SessionReady
 from supervisors import AskFailed, MailboxFull, Supervisor
+
+_TASKS = frozenset({"agent", "background_task"})
+
+
+class Escalation(Enum):
+    """Whether cancelling an activity may end the whole turn."""
+
+    NEVER = "never"
+    TURN = "turn"
 
 
 class Avatar:
@@ -47,7 +56,7 @@ class Avatar:
         self,
         name: str,
         settings: AvatarSettings,
-        actors: AvatarActors,
+        actors: Actors,
         avatars: Supervisor,
         launcher: Launcher,
     ) -> None:
@@ -56,11 +65,8 @@ class Avatar:
         self._actors = actors
         self._avatars = avatars
         self._launcher = launcher
-        self._contact = ActorClient(name, actors)
+        self._client = ActorClient(name, actors)
         self._turn_ids = itertools.count(1)
-        grace = settings.timeouts.interrupt
-        hub, queue = actors.hub, actors.turn_queue
-        self._desk = TurnContext(hub, queue, monitor=self._contact.monitor, interrupt_grace=grace)
 
     def turn(self, prompt: str, **options: Unpack[PromptOptions]) -> Turn:
         """A turn for this prompt: `async with` it, read its events, look at its outcome."""
@@ -81,12 +87,27 @@ class Avatar:
         self, activity_id: str, escalation: Escalation = Escalation.NEVER
     ) -> CancelResult:
         """Stop one tool or task: by the protocol, else by its processes, else with its turn."""
-        wanted = StopWanted(activity_id, escalation)
-        return await cancel_activity(self._contact, wanted, self._end_turn)
+        ask = messages.FindActivity(activity_id)
+        activity = await self._client.ask(self._actors.tracker, ask)
+        if activity is None:
+            raise UnknownRequest(f"no activity {activity_id!r} is known")
+        if not activity.is_cancellable:
+            return CancelResult.ALREADY_DONE
+        if activity.activity_type == "turn":
+            was_there = await self._end_turn(activity.turn_id)
+            return CancelResult.STOPPED if was_there else CancelResult.ALREADY_DONE
+        try:
+            if await _stop_alone(await self._client.session(), activity):
+                return CancelResult.STOPPED
+        except AskFailed:
+            return CancelResult.ALREADY_DONE
+        if escalation is Escalation.TURN and await self._end_turn(activity.turn_id):
+            return CancelResult.ESCALATED
+        return CancelResult.UNSUPPORTED
 
     async def activities(self) -> tuple[ActivityEvent, ...]:
         """What runs now: the turn, its tools, sub-agents, background tasks."""
-        return await self._contact.ask(self._actors.tracker, messages.ListActivities())
+        return await self._client.ask(self._actors.tracker, messages.ListActivities())
 
     async def answer(
         self,
@@ -105,7 +126,7 @@ class Avatar:
             message=message,
             updated_input=updated_input,
         )
-        await self._contact.ask(self._actors.gatekeeper, answer)
+        await self._client.ask(self._actors.gatekeeper, answer)
 
     @asynccontextmanager
     async def events(
@@ -114,80 +135,80 @@ class Avatar:
         """Subscribe to what happens from now on, of these kinds and their children, or of all."""
         stream = EventStream(kinds=kinds, capacity=capacity)
         try:
-            await self._contact.ask(self._actors.hub, messages.Subscribe(stream))
+            await self._client.ask(self._actors.tracker, messages.Subscribe(stream))
             yield stream
         finally:
             stream.close()
             with suppress(MailboxFull):
-                self._actors.hub.tell_nowait(messages.Unsubscribe(stream))
+                self._actors.tracker.tell_nowait(messages.Unsubscribe(stream))
 
     async def history(self) -> tuple[Message, ...]:
-        """What was said, in whole pairs of prompt and answer."""
-        return await self._contact.ask(self._actors.turn_queue, messages.GetHistory())
+        """The finished turns, in whole pairs of prompt and answer."""
+        return await self._client.ask(self._actors.turn_queue, messages.GetHistory())
 
     async def clear_history(self) -> None:
-        """Forget it; the agent does not."""
-        await self._contact.ask(self._actors.turn_queue, messages.ClearHistory())
+        """Clear this history; the agent keeps its own."""
+        await self._client.ask(self._actors.turn_queue, messages.ClearHistory())
 
     async def capabilities(self) -> ProviderCapabilities:
-        """What the agent said it can do, when it started."""
-        return (await self._contact.session()).capabilities
+        """What the agent said it can do when it started."""
+        return (await self._client.session()).capabilities
 
     async def health(self) -> HealthStatus:
-        """How it does."""
-        return await self._contact.ask(self._actors.turn_queue, messages.GetHealth())
+        """The avatar's current health."""
+        return await self._client.ask(self._actors.turn_queue, messages.GetHealth())
 
     async def raise_budget(self, budget: Budget) -> None:
-        """From now on this budget holds; what was spent is spent."""
-        await self._contact.ask(self._actors.budget, RaiseBudget(budget))
+        """Replace the budget; what was spent stays spent."""
+        await self._client.ask(self._actors.turn_queue, RaiseBudget(budget))
 
     async def sessions(self) -> tuple[StoredSession, ...]:
         """The stored sessions of the working directory, the last used first."""
-        return await sessions_of(self._contact, self._launcher)
+        return await sessions_of(self._client, self._launcher)
 
     async def resume(self, session_id: str) -> None:
-        """Go on with a stored session: the agent is restarted for it, its turn cancelled.
+        """Continue a stored session: the agent is restarted for it, its turn cancelled.
 
-        AvatarStartError if that cannot be; the avatar then goes on with a fresh session.
+        AvatarStartError if that fails; the avatar then continues with a fresh session.
         """
         check_session_id(session_id)
-        await self._take_up(ResumeThis(session_id))
+        await self._switch_session(ResumeThis(session_id))
 
     async def continue_last(self) -> StoredSession:
         """Resume the session that was used last besides this one; UnknownRequest if none was."""
-        last = await last_other(self._contact, self._launcher)
-        await self._take_up(ResumeThis(last.session_id))
+        last = await last_other(self._client, self._launcher)
+        await self._switch_session(ResumeThis(last.session_id))
         return last
 
     async def fork(self, session_id: str = "") -> str:
-        """Go on in a copy of a session, or of this one, and leave it as it is; the copy's id."""
+        """Continue in a copy of a session, or of this one; returns the copy's id."""
         if session_id:
             check_session_id(session_id)
-        return await self._take_up(await fork_wanted(self._contact, session_id))
+        return await self._switch_session(await fork_of(self._client, session_id))
 
     async def models(self) -> tuple[Choice, ...]:
         """The models that the agent offers; some take others too."""
         return (await self.capabilities()).models
 
     async def set_model(self, model: str) -> None:
-        """Switch to a model, also for the agent's next lives; Unsupported if it is not taken."""
-        await choose(self._contact, ModelChosen(model=model))
+        """Switch to a model, after restarts too; Unsupported if the agent refuses it."""
+        await self._choose(ModelChosen(model=model))
 
     async def set_mode(self, mode: str) -> None:
         """Switch to a mode of the agent, as `set_model` does."""
-        await choose(self._contact, ModelChosen(mode=mode))
+        await self._choose(ModelChosen(mode=mode))
 
     async def call(self, action: str, arguments: JsonObject | None = None) -> Any:
         """Any other request of the agent's protocol, as `set_model` or `raw:session/fork`."""
-        session = await self._contact.session()
-        return await self._contact.ask(
+        session = await self._client.session()
+        return await self._client.ask(
             session.bridge, session_messages.CallAgent(action, arguments or {})
         )
 
     async def stop(self) -> None:
-        """End it: its turns as cancelled, its process tree, its files. Twice is once.
+        """Stop the avatar: its turns end as cancelled, its process tree and files go.
 
-        Who is cancelled in it does not see the end, which comes all the same.
+        Calling it twice is harmless. A cancelled call returns early; the stop goes on.
         """
         try:
             await self.close_down("the avatar was stopped")
@@ -202,11 +223,11 @@ class Avatar:
     @property
     def is_down(self) -> bool:
         """Whether it has stopped or given up."""
-        return self._contact.is_down
+        return self._client.is_down
 
     async def wait(self) -> None:
-        """Until it has stopped; AvatarDown with the reason if it gave up."""
-        await self._contact.wait()
+        """Wait until it has stopped; AvatarDown with the reason if it gave up."""
+        await self._client.wait()
 
     def _submission(self, prompt: str, options: PromptOptions) -> messages.Submission:
         return submission_of(next(self._turn_ids), prompt, options, self._settings)
@@ -214,10 +235,30 @@ class Avatar:
     def _turn(
         self, submission: messages.Submission, kinds: tuple[type[AvatarEvent], ...] = ()
     ) -> Turn:
-        return Turn(self._desk, submission, EventStream(submission.turn_id, kinds))
+        stream = EventStream(submission.turn_id, kinds)
+        return Turn(self._client, submission, stream, self._settings.timeouts.interrupt)
 
-    async def _take_up(self, wanted: ResumeThis) -> str:
-        return await switch_session(self._contact, wanted, self._settings.timeouts, self.stop)
+    async def _choose(self, chosen: ModelChosen) -> None:
+        kind, wanted = ("model", chosen.model) if chosen.model else ("mode", chosen.mode)
+        if not wanted:
+            raise SettingsError("name the model or mode to switch to")
+        check_name(kind, wanted)
+        await self.call(f"set_{kind}", {kind: wanted})
+        await self._actors.turn_queue.tell(chosen)
+
+    async def _switch_session(self, wanted: ResumeThis) -> str:
+        return await switch_session(self._client, wanted, self._settings.timeouts, self.stop)
 
     async def _end_turn(self, turn_id: int) -> bool:
-        return await self._contact.ask(self._actors.turn_queue, messages.Interrupt(turn_id))
+        return await self._client.ask(self._actors.turn_queue, messages.Interrupt(turn_id))
+
+
+async def _stop_alone(session: SessionReady, activity: ActivityEvent) -> bool:
+    """Whether the activity could be stopped without its turn."""
+    if activity.activity_type in _TASKS:
+        with suppress(Unsupported):
+            stop = session_messages.CallAgent("stop_task", {"task_id": activity.activity_id})
+            await session.bridge.ask(stop)
+            return True
+    end = session_messages.EndTool(activity.detail)
+    return bool(activity.detail) and await session.process.ask(end)

@@ -1,24 +1,22 @@
 """The messages between the actors of an avatar; those of a session are in session/messages.py.
 
-prompt   handle ─▶ turn queue ─▶ budget keeper, rate limiter ─▶ bridge
-events   bridge ─▶ activity tracker ─▶ event hub ─▶ subscribers
-usage    bridge ─▶ budget keeper ─▶ runtime budget
+prompt   handle ─▶ turn queue ─▶ (rate limiter, runtime budget, where set) ─▶ bridge
+events   bridge ─▶ activity tracker ─▶ the subscribers' streams
+usage    bridge ─▶ turn queue ─▶ runtime budget
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
-import trio
 from msgspec import Struct
 
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.model.events import ActivityEvent, RetryEvent, TurnEndedEvent
 from avatar_actors.model.settings import Budget, WhileBusy
 from avatar_actors.model.values import Attachment, HealthStatus, JsonObject, Message, Outcome, Usage
-from avatar_actors.session import messages as session_messages
 from avatar_actors.session.messages import (
-    Happened,
+    AvatarActors,
     LoginRefused,
     PromptSent,
     Publish,
@@ -34,7 +32,21 @@ from avatar_actors.session.messages import (
     WhatToResume,
 )
 from avatar_actors.wire.commands import Beginning
-from supervisors import ActorRestarting, Address, Request, Supervisor
+from supervisors import Address, Request
+
+# To the activity tracker, beside what sessions tell it.
+
+
+class Subscribe(Struct, Request[None], frozen=True):
+    """Fill this stream from now on, to the end of the avatar. Answered once it does."""
+
+    stream: EventStream
+
+
+class Unsubscribe(Struct, frozen=True):
+    """Stop filling this stream."""
+
+    stream: EventStream
 
 
 class SlowReaders(Struct, frozen=True):
@@ -46,38 +58,147 @@ class SlowReaders(Struct, frozen=True):
 
 
 class Follow(Struct, frozen=True):
-    """To an event hub: fill this stream too. It is not this hub's alone, so it outlives it.
-
-    The watcher hears of subscribers, of any stream, that are too slow.
-    """
+    """Fill this stream too. Other avatars fill it as well, so it outlives this one."""
 
     stream: EventStream
     watcher: Address[SlowReaders] | None = None
+    """Hears of subscribers, of any stream, that are too slow."""
+
+
+class BeginTurn(Struct, frozen=True):
+    """A prompt's turn has come."""
+
+    turn_id: int
+    prompt: str
+
+
+class WasSent(Struct, Request[bool], frozen=True):
+    """Ask whether the agent may have read the prompt of this turn."""
+
+    turn_id: int
+
+
+class PartialAnswer(Struct, frozen=True):
+    """The text of an answer so far."""
+
+    text: str = ""
+    is_cut: bool = False
+    """There was more text than is kept."""
+
+
+class TurnText(Struct, Request[PartialAnswer], frozen=True):
+    """Ask for the text of the turn so far."""
+
+    turn_id: int
+
+
+class TryAgain(Struct, Request[bool], frozen=True):
+    """A refused prompt is to be sent again: begin its account anew and publish the event.
+
+    Answered with False, and nothing is published, if a tool had started or the agent had said more
+    than the refusal itself.
+    """
+
+    turn_id: int
+    refused: TurnEnding
+    event: RetryEvent
+
+
+class EndTurn(Struct, Request[TurnEndedEvent], frozen=True):
+    """Close the turn's account: everything of it is published before its TurnEndedEvent."""
+
+    turn_id: int
+    ending: TurnEnding
+    session_id: str = ""
+
+
+class FindActivity(Struct, Request[ActivityEvent | None], frozen=True):
+    """Ask what is known of an activity."""
+
+    activity_id: str
+
+
+class ListActivities(Struct, Request[tuple[ActivityEvent, ...]], frozen=True):
+    """Ask what is running now."""
+
+
+TrackerMessage: TypeAlias = (
+    Publish
+    | BeginTurn
+    | PromptSent
+    | WasSent
+    | TurnText
+    | TryAgain
+    | EndTurn
+    | SessionUp
+    | SessionDown
+    | FindActivity
+    | ListActivities
+    | Subscribe
+    | Unsubscribe
+    | Follow
+)
+
+# To the event router.
 
 
 class AvatarBorn(Struct, Request[None], frozen=True):
-    """To the herald: notices about what is below `path` go to this hub.
+    """Supervisor notices about what is below `path` go to this tracker from now on.
 
-    Answered when the hub fills the streams of all who follow, so that they miss nothing.
+    Answered when it fills the streams of all who follow every avatar, so that they miss nothing.
     """
 
     path: str
-    hub: Address[HubMessage]
+    tracker: Address[TrackerMessage]
 
 
 class FollowAll(Struct, Request[None], frozen=True):
-    """To the herald: this stream gets the events of all avatars, present and future."""
+    """This stream gets the events of all avatars, present and future."""
 
     follow: Follow
 
 
 class UnfollowAll(Struct, frozen=True):
-    """To the herald: it gets them no longer."""
+    """This stream no longer gets the events of all avatars."""
 
     stream: EventStream
 
 
 EventRouterMessage: TypeAlias = AvatarBorn | FollowAll | UnfollowAll
+
+# To the turn queue, beside what sessions tell it.
+
+
+class Submission(Struct, frozen=True, kw_only=True):
+    """A prompt that waits for its turn."""
+
+    turn_id: int
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    context: JsonObject = {}
+    schema: JsonObject | None = None
+    while_busy: WhileBusy = WhileBusy.QUEUE
+    timeout: float
+
+
+class Submit(Struct, frozen=True):
+    """Give this prompt its turn; the outcome comes as its TurnEndedEvent."""
+
+    submission: Submission
+
+
+class Interrupt(Struct, Request[bool], frozen=True):
+    """End this turn, or the present one (0). Answered with whether there was one to end."""
+
+    turn_id: int
+    outcome: Outcome = Outcome.CANCELLED
+    reason: str = "interrupted"
+
+
+class CloseDown(Struct, Request[None], frozen=True):
+    """Take no more prompts; end those that wait and the one that runs."""
+
+    reason: str
 
 
 class ResumeThis(Struct, Request[None], frozen=True):
@@ -94,140 +215,32 @@ class ModelChosen(Struct, frozen=True):
     mode: str = ""
 
 
-class Subscribe(Struct, Request[None], frozen=True):
-    """Fill this stream from now on, to the end of the hub. Answered once it does."""
+class RaiseBudget(Struct, Request[None], frozen=True):
+    """Replace the budget; what was spent stays spent. Also to the runtime budget."""
 
-    stream: EventStream
-
-
-class Unsubscribe(Struct, frozen=True):
-    """Fill it no longer."""
-
-    stream: EventStream
+    budget: Budget
 
 
-HubMessage: TypeAlias = Publish | Subscribe | Unsubscribe | Follow
+class RuntimeLimited(Struct, frozen=True):
+    """The runtime budget has limits from now on, or has none: whether to ask it for each turn."""
 
-
-class BeginTurn(Struct, frozen=True):
-    """A prompt's turn has come."""
-
-    turn_id: int
-    prompt: str
-
-
-class WasSent(Struct, Request[bool], frozen=True):
-    """Whether the agent may have read the prompt of this turn."""
-
-    turn_id: int
-
-
-class Said(Struct, frozen=True):
-    """The text of an answer; cut: there was more of it than is kept."""
-
-    text: str = ""
-    is_cut: bool = False
-
-
-class TurnText(Struct, Request[Said], frozen=True):
-    """The text of the turn up to now."""
-
-    turn_id: int
-
-
-class TryAgain(Struct, Request[bool], frozen=True):
-    """A refused prompt is to be sent again: begin its account anew, and tell of it.
-
-    Answered with False, and nothing is told, if a tool had started or more was said than the
-    refusal itself.
-    """
-
-    turn_id: int
-    refused: TurnEnding
-    event: RetryEvent
-
-
-class EndTurn(Struct, Request[TurnEndedEvent], frozen=True):
-    """Close the turn's account: everything of it is told before its TurnEndedEvent."""
-
-    turn_id: int
-    ending: TurnEnding
-    session_id: str = ""
-
-
-class FindActivity(Struct, Request[ActivityEvent | None], frozen=True):
-    """What is known of an activity."""
-
-    activity_id: str
-
-
-class ListActivities(Struct, Request[tuple[ActivityEvent, ...]], frozen=True):
-    """What runs now."""
-
-
-TrackerMessage: TypeAlias = (
-    Happened
-    | BeginTurn
-    | PromptSent
-    | WasSent
-    | TurnText
-    | TryAgain
-    | EndTurn
-    | SessionUp
-    | SessionDown
-    | FindActivity
-    | ListActivities
-)
-
-# To the turn queue.
-
-
-class Submission(Struct, frozen=True, kw_only=True):
-    """A prompt that waits for its turn."""
-
-    turn_id: int
-    text: str
-    attachments: tuple[Attachment, ...] = ()
-    context: JsonObject = {}
-    schema: JsonObject | None = None
-    while_busy: WhileBusy = WhileBusy.QUEUE
-    timeout: float
-
-
-class Submit(Struct, frozen=True):
-    """Give this prompt its turn; its TurnEndedEvent tells the rest."""
-
-    submission: Submission
-
-
-class Interrupt(Struct, Request[bool], frozen=True):
-    """End this turn, or the present one (0). Answered with whether there was one to end."""
-
-    turn_id: int
-    outcome: Outcome = Outcome.CANCELLED
-    reason: str = "interrupted"
-
-
-class CloseDown(Struct, Request[None], frozen=True):
-    """Take no more prompts, end those that wait and the one that runs."""
-
-    reason: str
+    is_limited: bool
 
 
 class CurrentSession(Struct, Request[SessionReady | None], frozen=True):
-    """The session as it is now, if there is one."""
+    """Ask for the present session, if there is one."""
 
 
 class GetHistory(Struct, Request[tuple[Message, ...]], frozen=True):
-    """The finished turns' prompts and answers, always in whole pairs."""
+    """Ask for the prompts and answers of finished turns, always in whole pairs."""
 
 
 class ClearHistory(Struct, Request[None], frozen=True):
-    """Forget them."""
+    """Forget the history."""
 
 
 class GetHealth(Struct, Request[HealthStatus], frozen=True):
-    """How the avatar does."""
+    """Ask for the avatar's current health."""
 
 
 TurnNews: TypeAlias = (
@@ -239,22 +252,27 @@ TurnNews: TypeAlias = (
     | LoginRefused
     | ResumeImpossible
     | ModelChosen
+    | Spent
+    | RuntimeLimited
 )
 TurnRequest: TypeAlias = (
-    Interrupt | CloseDown | WhatToResume | ResumeThis | CurrentSession | GetHistory | ClearHistory
+    Interrupt
+    | CloseDown
+    | WhatToResume
+    | ResumeThis
+    | RaiseBudget
+    | CurrentSession
+    | GetHistory
+    | ClearHistory
+    | GetHealth
 )
-TurnMessage: TypeAlias = TurnNews | TurnRequest | GetHealth
-
-
-R = TypeVar("R")
-
-_TREASURER_IS_BACK = 0.01
+TurnMessage: TypeAlias = TurnNews | TurnRequest
 
 # To the rate limiter.
 
 
 class Acquire(Struct, Request[None], frozen=True):
-    """Answered when this ticket's turn has come."""
+    """Wait for a token; answered when this ticket has one."""
 
     ticket: int
 
@@ -267,89 +285,56 @@ class GiveBack(Struct, frozen=True):
 
 LimiterMessage: TypeAlias = Acquire | GiveBack
 
-# To the budget keeper, and to the treasurer.
+# To the runtime budget. An account is an avatar, named by its turn queue.
 
 
-class TotalSpent(Struct, Request[Usage], frozen=True):
-    """What was used in the life of the avatar, or of the runtime."""
+class OpenAccount(Struct, Request[bool], frozen=True):
+    """An avatar has started; its warnings go to this tracker. Answered with whether limits are set.
 
+    Each later change is told to the turn queue as RuntimeLimited.
+    """
 
-class RaiseBudget(Struct, Request[None], frozen=True):
-    """From now on this budget holds; what was spent is spent."""
-
-    budget: Budget
-
-
-class MayRun(Struct, Request[str], frozen=True):
-    """Answered with the reason why not, or with nothing: then the turn counts, and reserves."""
-
-    turn_id: int
-    turn_queue: Address[TurnMessage]
-
-
-class Settle(Struct, Request[None], frozen=True):
-    """The turn is over, however: its reserve is free. Answered when all of it is counted."""
-
-    turn_id: int
-    outcome: Outcome
-
-
-BudgetMessage: TypeAlias = MayRun | Spent | Settle | TotalSpent | RaiseBudget
-
-# To the treasurer. The hub stands for the avatar: it is where its warnings go.
+    account: Address[TurnMessage]
+    tracker: Address[TrackerMessage]
 
 
 class Reserve(Struct, Request[str], frozen=True):
-    """The same question as MayRun, for the whole runtime."""
+    """Ask whether a turn may run: answered with the reason against it, or with "" and a reserve."""
 
-    hub: Address[HubMessage]
+    account: Address[TurnMessage]
     turn_id: int
-    turn_queue: Address[TurnMessage]
 
 
 class Charge(Struct, frozen=True):
-    """What a turn has used up to now."""
+    """What a turn has used so far; turn 0: what was used outside of any."""
 
-    hub: Address[HubMessage]
+    account: Address[TurnMessage]
     turn_id: int
     usage: Usage
 
 
 class Release(Struct, frozen=True):
-    """The turn is over; `usage` is all that it used, None if it never ran."""
+    """The turn is over and its reserve is free."""
 
-    hub: Address[HubMessage]
+    account: Address[TurnMessage]
     turn_id: int
     outcome: Outcome
     usage: Usage | None = None
+    """Everything that it used; None if it never ran."""
 
 
 class CloseAccount(Struct, frozen=True):
     """The avatar has ended, perhaps in the middle of a turn."""
 
-    hub: Address[HubMessage]
+    account: Address[TurnMessage]
+
+
+class TotalSpent(Struct, Request[Usage], frozen=True):
+    """Ask what all avatars have used since the runtime started."""
 
 
 RuntimeBudgetMessage: TypeAlias = (
-    Reserve | Charge | Release | CloseAccount | TotalSpent | RaiseBudget
+    OpenAccount | Reserve | Charge | Release | CloseAccount | TotalSpent | RaiseBudget
 )
 
-
-async def ask_treasurer(treasurer: Address[RuntimeBudgetMessage], request: Request[R]) -> R:
-    """The treasurer's answer; one that has crashed is back in a moment, with its books."""
-    while True:
-        try:
-            return await treasurer.ask(request)
-        except ActorRestarting:
-            await trio.sleep(_TREASURER_IS_BACK)
-
-
-class AvatarActors(Struct, frozen=True, kw_only=True):
-    """The addresses that the host's handle needs."""
-
-    supervisor: Supervisor
-    hub: Address[HubMessage]
-    tracker: Address[TrackerMessage]
-    budget: Address[BudgetMessage]
-    gatekeeper: Address[session_messages.GatekeeperMessage]
-    turn_queue: Address[TurnMessage]
+Actors: TypeAlias = AvatarActors[TrackerMessage, TurnMessage]

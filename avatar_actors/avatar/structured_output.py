@@ -1,4 +1,4 @@
-"""Structured output: a JSON Schema in, a validated value out, or the words why there is none."""
+"""Structured output: finds the JSON in an answer that fits a schema, or says why none does."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PLAIN: Final = frozenset({
 
 
 class StructuredAnswer(Struct, frozen=True):
-    """What was found in an answer: the value, or what is wrong with it."""
+    """The value found in an answer, or what is wrong with it."""
 
     data: Any = None
     fault: str = ""
@@ -57,7 +57,7 @@ def check_schema(schema: JsonObject) -> None:
 
 
 async def answer_in(text: str, schema: JsonObject) -> StructuredAnswer:
-    """The JSON in an answer that fits the schema; the loop is free meanwhile."""
+    """Find the JSON in an answer that fits the schema, without blocking the event loop."""
     # No value in the text has more parts than this.
     parts = 1 + text.count(",") + text.count("[") + text.count("{")
     if len(text) <= _SHORT and _is_cheap(parts, schema):
@@ -84,7 +84,7 @@ def instruction(schema: JsonObject) -> str:
 
 
 def _is_cheap(parts: int, schema: JsonObject) -> bool:
-    """Whether a value of so many parts is checked in a moment, whatever it is.
+    """Whether any value of so many parts can be checked quickly.
 
     Each part may meet each part of the schema; patterns, uniqueness and references cost more than
     that, or call themselves.

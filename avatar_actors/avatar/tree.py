@@ -1,9 +1,7 @@
-"""The avatar's level of the tree: its actors, and its private directory."""
+"""Starts an avatar: its supervisor, its actors in order, and its first session."""
 
 from __future__ import annotations
 
-import errno
-import shutil
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -13,23 +11,23 @@ import trio
 from msgspec import Struct
 
 from avatar_actors.avatar import messages
-from avatar_actors.avatar.activity_tracker import activity_tracker, event_hub
-from avatar_actors.avatar.budget_keeper import budget_keeper
-from avatar_actors.avatar.control import is_resume_refused, start_error
+from avatar_actors.avatar.actor_client import is_resume_refused, start_error
+from avatar_actors.avatar.actors.activity_tracker import activity_tracker
+from avatar_actors.avatar.actors.gatekeeper import gatekeeper
+from avatar_actors.avatar.actors.private_dir import private_dir
+from avatar_actors.avatar.actors.rate_limiter import rate_limiter
+from avatar_actors.avatar.actors.turn_queue import turn_queue
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.gatekeeper import gatekeeper
-from avatar_actors.avatar.messages import AvatarActors, AvatarBorn, RuntimeBudgetMessage
-from avatar_actors.avatar.rate_limiter import rate_limiter
-from avatar_actors.avatar.turn_queue import turn_queue
-from avatar_actors.avatar.turn_runner import TurnQueueAddresses, patience, start_patiently
-from avatar_actors.model.errors import AvatarStartError
+from avatar_actors.avatar.messages import Actors, AvatarBorn, RuntimeBudgetMessage
+from avatar_actors.avatar.state.event_fanout import EventFanout
+from avatar_actors.avatar.state.submission import next_attempt, time_for_attempts
+from avatar_actors.model.errors import AgentNotReady, AvatarStartError
 from avatar_actors.model.permission_rules import Rules
-from avatar_actors.model.settings import AvatarSettings
-from avatar_actors.processes import remove_tree
+from avatar_actors.model.settings import AvatarSettings, Retry
 from avatar_actors.providers.provider import Provider
 from avatar_actors.session import messages as session_messages
-from avatar_actors.session.messages import Nothing
-from avatar_actors.session.session import SessionAddresses, session_spec
+from avatar_actors.session.messages import AvatarActors
+from avatar_actors.session.session import session_spec
 from supervisors import (
     Address,
     AutoShutdown,
@@ -42,37 +40,6 @@ from supervisors import (
     TooManyChildren,
 )
 
-# To remove a directory takes a descriptor. Soon there is one, unless the host itself is in trouble:
-# then it goes with the runtime's own.
-_SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-_AGAIN = 0.05
-
-
-async def private_dir(inbox: Inbox[Nothing], path: Path) -> None:
-    """There while this actor lives."""
-    await trio.Path(path).mkdir(mode=0o700, exist_ok=True)
-    inbox.ready()
-    try:
-        await trio.sleep_forever()
-    finally:
-        with inbox.grace():
-            while not await trio.to_thread.run_sync(partial(_remove, path)):  # noqa: ASYNC110 - nobody tells
-                await trio.sleep(_AGAIN)
-
-
-def _remove(path: Path) -> bool:
-    """Whether all was done that can be done."""
-    try:
-        shutil.rmtree(path)
-    except RecursionError:
-        remove_tree(path)
-    except OSError as error:
-        if error.errno in _SHORTAGES:
-            return False
-        remove_tree(path)
-    return True
-
-
 M = TypeVar("M")
 
 # How long the clean-up after a failed start may take.
@@ -80,13 +47,13 @@ _CLEAN_UP = 15.0
 
 
 class AvatarSpec(Struct, frozen=True, kw_only=True):
-    """An avatar that is to be started."""
+    """What an avatar is started from."""
 
     name: str
     provider: Provider
     settings: AvatarSettings
     private_dir: Path
-    treasurer: Address[RuntimeBudgetMessage]
+    runtime_budget: Address[RuntimeBudgetMessage]
     listener: EventStream | None = None
 
 
@@ -94,15 +61,15 @@ async def start_avatar(
     avatars: Supervisor,
     wanted: AvatarSpec,
     warden: Address[session_messages.Admit],
-    herald: Address[AvatarBorn],
-) -> AvatarActors:
+    event_router: Address[AvatarBorn],
+) -> Actors:
     """Start all actors of an avatar, each ready before the next; AvatarStartError if one is not."""
     supervisor = await _open(avatars, wanted)
     each = 2 * wanted.settings.timeouts.start + _CLEAN_UP
-    limit = patience(wanted.settings.retry, each)
+    limit = time_for_attempts(wanted.settings.retry, each)
     try:
         with trio.move_on_after(limit):
-            return await _start_actors(supervisor, wanted, warden, herald)
+            return await _start_actors(supervisor, wanted, warden, event_router)
         raise AvatarStartError(f"the avatar did not start within {limit:g} s")
     except BaseException as error:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + _CLEAN_UP):
@@ -114,7 +81,7 @@ async def start_avatar(
 
 async def _open(avatars: Supervisor, wanted: AvatarSpec) -> Supervisor:
     try:
-        # Shielded: once asked for it comes, and only who knows it can end it.
+        # Shielded: it starts once asked for, and only its handle can end it.
         with trio.CancelScope(shield=True, deadline=trio.current_time() + _CLEAN_UP):
             return await avatars.start(_supervisor_spec(wanted))
     except TooManyChildren as error:
@@ -137,47 +104,52 @@ async def _start_actors(
     supervisor: Supervisor,
     wanted: AvatarSpec,
     warden: Address[session_messages.Admit],
-    herald: Address[AvatarBorn],
-) -> AvatarActors:
-    provider, settings, start = wanted.provider, wanted.settings, supervisor.start
+    event_router: Address[AvatarBorn],
+) -> Actors:
+    settings, start = wanted.settings, supervisor.start
     await start(ChildSpec("private dir", partial(private_dir, path=wanted.private_dir)))
-    numbering = partial(event_hub, provider=provider.name, avatar=wanted.name)
-    hub = await start(_vital("event hub", numbering))
-    if wanted.listener is not None:
-        await hub.ask(messages.Subscribe(wanted.listener))
-    await herald.ask(AvatarBorn(supervisor.path, hub))
-    times, most = settings.timeouts, settings.max_answer
-    tracking = partial(activity_tracker, hub=hub, timeouts=times, max_answer=most)
-    tracker = await start(_vital("activity tracker", tracking))
+    tracker = await _start_tracker(supervisor, wanted)
+    await event_router.ask(AvatarBorn(supervisor.path, tracker))
     limiting = partial(rate_limiter, limit=settings.rate_limit, tracker=tracker)
     limiter = await start(ChildSpec("rate limiter", limiting))
-    keeping = partial(budget_keeper, budget=settings.budget, hub=hub, treasurer=wanted.treasurer)
-    budget = await start(_vital("budget keeper", keeping))
-    gate = await start(_vital("gatekeeper", _guarding(settings, tracker)))
-    links = TurnQueueAddresses(tracker=tracker, budget=budget, limiter=limiter, gatekeeper=gate)
-    queueing = partial(turn_queue, provider=provider.name, settings=settings, links=links)
-    queue = await start(_vital("turn queue", queueing))
-    company = SessionAddresses(
-        warden=warden, hub=hub, tracker=tracker, budget=budget, gatekeeper=gate, turn_queue=queue
-    )
-    session = session_spec(provider, settings, company, wanted.private_dir)
-    begin = partial(_start_session, supervisor, session, settings)
-    await start_patiently(begin, settings.retry, hub)
-    return AvatarActors(
-        supervisor=supervisor,
-        hub=hub,
-        tracker=tracker,
-        budget=budget,
-        gatekeeper=gate,
-        turn_queue=queue,
-    )
-
-
-def _guarding(
-    settings: AvatarSettings, tracker: Address[messages.TrackerMessage]
-) -> Callable[[Inbox[session_messages.GatekeeperMessage]], Awaitable[None]]:
     rules, patience = Rules(settings.permissions, settings.tools), settings.timeouts.permission
-    return partial(gatekeeper, rules=rules, patience=patience, tracker=tracker)
+    deciding = partial(gatekeeper, rules=rules, patience=patience, tracker=tracker)
+    gate = await start(_vital("gatekeeper", deciding))
+    queueing = partial(
+        turn_queue,
+        settings=settings,
+        tracker=tracker,
+        gatekeeper=gate,
+        runtime_budget=wanted.runtime_budget,
+        limiter=limiter if settings.rate_limit is not None else None,
+        provider=wanted.provider.name,
+    )
+    actors = AvatarActors(
+        supervisor=supervisor,
+        warden=warden,
+        tracker=tracker,
+        gatekeeper=gate,
+        turn_queue=await start(_vital("turn queue", queueing)),
+    )
+    session = session_spec(wanted.provider, settings, actors, wanted.private_dir)
+    begin = partial(_start_session, supervisor, session, settings)
+    await _start_patiently(begin, settings.retry, tracker)
+    return actors
+
+
+async def _start_tracker(
+    supervisor: Supervisor, wanted: AvatarSpec
+) -> Address[messages.TrackerMessage]:
+    tracking = partial(
+        activity_tracker,
+        fanout=EventFanout(wanted.provider.name, wanted.name),
+        timeouts=wanted.settings.timeouts,
+        max_answer=wanted.settings.max_answer,
+    )
+    tracker = await supervisor.start(_vital("activity tracker", tracking))
+    if wanted.listener is not None:
+        await tracker.ask(messages.Subscribe(wanted.listener))
+    return tracker
 
 
 async def _start_session(
@@ -186,12 +158,35 @@ async def _start_session(
     try:
         await supervisor.start(session)
     except StartFailed as failed:
-        # The last session was not named by the host: without it the avatar starts afresh.
+        # The host did not name the last session: without it the avatar starts afresh.
         if not settings.continue_last or not is_resume_refused(failed):
             raise
         await supervisor.start(session)
 
 
+async def _start_patiently(
+    start: Callable[[], Awaitable[None]], retry: Retry, tracker: Address[messages.TrackerMessage]
+) -> None:
+    """Start a session; if the agent is not ready, try again by the policy, each time with an event.
+
+    Only that: an agent that is not installed, not logged in or set wrongly stays so.
+    """
+    attempt = 1
+    while True:
+        try:
+            return await start()
+        except StartFailed as failed:
+            error = start_error(failed)
+            event = None
+            if isinstance(error, AgentNotReady):
+                event = next_attempt(retry, attempt, error.message)
+            if event is None:
+                raise
+        await tracker.tell(session_messages.Publish(0, [event]))
+        await trio.sleep(event.delay)
+        attempt += 1
+
+
 def _vital(name: str, actor: Callable[[Inbox[M]], Awaitable[None]]) -> ChildSpec[M]:
-    """An actor that holds the truth about turns: without it the avatar ends."""
+    """An actor that cannot lose its state: if it crashes, the avatar ends."""
     return ChildSpec(name, actor, restart=Restart.TEMPORARY, significant=True)

@@ -7,8 +7,7 @@ from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from avatar_actors.avatar.control import Escalation
-from avatar_actors.avatar.handle import Avatar
+from avatar_actors.avatar.handle import Avatar, Escalation
 from avatar_actors.hosting.chat_handle import Callback, ChatHandle
 from avatar_actors.hosting.engine_avatar import AvatarRun, EngineAvatar, all_of, texts
 from avatar_actors.hosting.executors import Dispatcher

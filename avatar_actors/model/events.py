@@ -310,12 +310,12 @@ class BridgeResponse(Struct, frozen=True, kw_only=True):
 
     @property
     def cost_usd(self) -> float | None:
-        """What the turn cost, if anybody can say it."""
+        """The cost of the turn, if known."""
         return self.usage.cost_usd
 
     @property
     def cost_source(self) -> CostSource:
-        """Who says so."""
+        """Where the cost figure comes from."""
         return self.usage.cost_source
 
     @property

@@ -1,4 +1,4 @@
-"""Routes supervisor notices to each avatar's hub, and attaches runtime-wide subscribers."""
+"""The event router: supervisor notices to each avatar, and streams that follow all avatars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from avatar_actors.avatar.messages import (
     EventRouterMessage,
     Follow,
     FollowAll,
-    HubMessage,
+    TrackerMessage,
     UnfollowAll,
     Unsubscribe,
 )
@@ -41,62 +41,64 @@ async def event_router(
 ) -> None:
     """One task takes messages, one reads the notices; when it ends, the streams of all end."""
     # A next life, after a crash, finds the avatars that are up.
-    hubs = {node.path.rpartition("/")[0]: node.address for node in tree().walk() if _is_hub(node)}
+    trackers = {
+        node.path.rpartition("/")[0]: node.address for node in tree().walk() if _is_tracker(node)
+    }
     follows: list[Follow] = []
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_proclaim, notices, hubs)
+            nursery.start_soon(_route_notices, notices, trackers)
             async for message in inbox:
                 match message:
-                    case AvatarBorn(path, hub):
-                        hubs[path] = hub
+                    case AvatarBorn(path, tracker):
+                        trackers[path] = tracker
                         for follow in follows:
-                            await hub.tell(follow)
+                            await tracker.tell(follow)
                         inbox.reply(message, None)
                     case FollowAll(follow):
                         follows.append(follow)
-                        for hub in tuple(hubs.values()):
-                            await hub.tell(follow)
+                        for tracker in tuple(trackers.values()):
+                            await tracker.tell(follow)
                         inbox.reply(message, None)
                     case UnfollowAll(stream):
                         follows = [other for other in follows if other.stream is not stream]
-                        for hub in tuple(hubs.values()):
-                            await hub.tell(Unsubscribe(stream))
+                        for tracker in tuple(trackers.values()):
+                            await tracker.tell(Unsubscribe(stream))
     finally:
         for follow in follows:
             follow.stream.close()
 
 
-def _is_hub(node: TreeNode) -> bool:
-    return node.name == "event hub" and node.strategy is None
+def _is_tracker(node: TreeNode) -> bool:
+    return node.name == "activity tracker" and node.strategy is None
 
 
-async def _proclaim(
+async def _route_notices(
     notices: Callable[[], AbstractContextManager[NoticeStream]],
-    hubs: dict[str, Address[HubMessage]],
+    trackers: dict[str, Address[TrackerMessage]],
 ) -> None:
     with notices() as stream:
         async for first in stream:
             # All that is here: restarts come in swarms, and one notice for each turn of a busy loop
             # would tell of a crash seconds late, or lose it to the stream's bound.
             for notice in (first, *stream.seen_so_far()):
-                _pass_on(notice, hubs)
+                _pass_on(notice, trackers)
 
 
-def _pass_on(notice: Notice, hubs: dict[str, Address[HubMessage]]) -> None:
+def _pass_on(notice: Notice, trackers: dict[str, Address[TrackerMessage]]) -> None:
     event = event_of(notice)
     path = "/".join(notice.path.split("/")[:3])
-    hub = hubs.get(path)
-    if event is not None and hub is not None:
-        _tell(hub, event)
+    tracker = trackers.get(path)
+    if event is not None and tracker is not None:
+        _tell(tracker, event)
     if notice.path == path and isinstance(notice, Stopped | Crashed | Stuck):
-        hubs.pop(path, None)
+        trackers.pop(path, None)
 
 
-def _tell(hub: Address[HubMessage], event: SupervisionEvent) -> None:
-    # A hub that has no room has more important things to tell.
+def _tell(tracker: Address[TrackerMessage], event: SupervisionEvent) -> None:
+    # A tracker without room has more important events to publish.
     with suppress(MailboxFull):
-        hub.tell_nowait(Publish(0, [event]))
+        tracker.tell_nowait(Publish(0, [event]))
 
 
 def event_of(notice: Notice) -> SupervisionEvent | None:

@@ -16,10 +16,10 @@ import trio
 from avatar_actors.avatar.messages import EventRouterMessage
 from avatar_actors.avatar.tree import AvatarSpec
 from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.settings import LogSettings, RuntimeOptions
+from avatar_actors.model.settings import LogSettings, MetricsKind, MetricsSettings, RuntimeOptions
 from avatar_actors.observe.event_logger import event_logger
 from avatar_actors.observe.log_lines import SecretsFilter, hiding_secrets
-from avatar_actors.observe.metrics.open import Metering, MetricsOffer, open_metering
+from avatar_actors.observe.metrics.collector import Metering, MetricsOffer
 from avatar_actors.observe.tree.server import TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import PrivateRootRefused, listening_for_watchers
@@ -27,12 +27,12 @@ from avatar_actors.session.launch import Launcher
 from supervisors import Address, Backoff, ChildSpec, Supervisor
 
 _NO_SCRIPT = ("", "-", "-c")
-# An observer that keeps crashing is a nuisance to nobody.
+# An observer that keeps crashing must not disturb the runtime.
 _BACKOFF = Backoff(minimum=0.01, maximum=10.0, factor=4.0, reset_after=10.0)
 
 
 class Observers:
-    """Those of one runtime."""
+    """The observers of one runtime."""
 
     def __init__(
         self, secrets: SecretsFilter, metering: Metering | None, watchers: socket.socket | None
@@ -42,38 +42,38 @@ class Observers:
 
     @property
     def metrics(self) -> MetricsOffer | None:
-        """Where the figures are, if they are wanted."""
+        """Where the metrics are, if they are collected."""
         return self._metering.offer if self._metering is not None else None
 
     @property
     def tree_socket(self) -> Path | None:
-        """Where the tree can be watched, if it can."""
+        """The socket that shows the tree, if the runtime is observable."""
         return Path(self._watchers.getsockname()) if self._watchers is not None else None
 
     def meet(self, wanted: AvatarSpec, present: Set[str]) -> None:
-        """An avatar is about to start: what is secret of it, the log must not show."""
+        """An avatar is about to start: keep its secrets out of the log."""
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         self.secrets.learn(wanted.name, launcher.redactor(), present)
 
-    async def start(self, root: Supervisor, herald: Address[EventRouterMessage]) -> None:
-        """Their actors, before the first avatar comes."""
-        telling = partial(event_logger, herald=herald)
-        await root.start(ChildSpec("chronicler", telling, backoff=_BACKOFF))
+    async def start(self, root: Supervisor, event_router: Address[EventRouterMessage]) -> None:
+        """Start the observers' actors, before the first avatar."""
+        telling = partial(event_logger, router=event_router)
+        await root.start(ChildSpec("event logger", telling, backoff=_BACKOFF))
         if self._metering is not None:
-            for name, actor in self._metering.actors(root, herald).items():
+            for name, actor in self._metering.actors(root, event_router).items():
                 await root.start(ChildSpec(name, actor, backoff=_BACKOFF))
         if self._watchers is not None:
-            showing = partial(tree_endpoint, prospect=_prospect(self._watchers, root))
+            showing = partial(tree_endpoint, source=_tree_source(self._watchers, root))
             await root.start(ChildSpec("tree endpoint", showing, backoff=_BACKOFF))
 
 
 @asynccontextmanager
 async def open_observers(options: RuntimeOptions, scratch: Path) -> AsyncGenerator[Observers]:
-    """What they need from outside the tree: log file, port, socket. SettingsError if it fails."""
+    """Open the log file, port and socket that observers need; SettingsError if one fails."""
     with hiding_secrets() as secrets, _listening(options, scratch) as watchers:
         async with (
             _open_log(options.get("log"), secrets),
-            open_metering(options.get("metrics")) as metering,
+            _open_metrics(options.get("metrics")) as metering,
         ):
             yield Observers(secrets, metering, watchers)
 
@@ -89,6 +89,25 @@ async def _open_log(settings: LogSettings | None, secrets: SecretsFilter) -> Asy
             yield
 
 
+@asynccontextmanager
+async def _open_metrics(settings: MetricsSettings | None) -> AsyncGenerator[Metering | None]:
+    if settings is None:
+        yield None
+    elif settings.kind is MetricsKind.PROMETHEUS:
+        from avatar_actors.observe.metrics.prometheus import open_prometheus  # noqa: PLC0415 - only if it is chosen
+
+        async with open_prometheus(settings) as prometheus:
+            yield prometheus
+    else:
+        try:
+            from avatar_actors.observe.metrics.otel import open_otel  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            words = "metrics of the kind opentelemetry need a package that is not installed"
+            raise SettingsError(f"{words}: pip install 'avatar-actors[otel]'") from error
+        with open_otel() as otel:
+            yield otel
+
+
 @contextmanager
 def _listening(options: RuntimeOptions, scratch: Path) -> Generator[socket.socket | None]:
     with ExitStack() as stack:
@@ -101,7 +120,7 @@ def _listening(options: RuntimeOptions, scratch: Path) -> Generator[socket.socke
         yield listener
 
 
-def _prospect(listener: socket.socket, root: Supervisor) -> TreeSource:
+def _tree_source(listener: socket.socket, root: Supervisor) -> TreeSource:
     now = trio.current_time()
     return TreeSource(
         listener=listener,

@@ -12,7 +12,7 @@ from typing import Unpack
 import trio
 from msgspec import Struct
 
-from avatar_actors.avatar.control import follow_all, runtime_error
+from avatar_actors.avatar.actor_client import ask_runtime_budget, follow_all
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.handle import Avatar
 from avatar_actors.avatar.messages import (
@@ -21,15 +21,14 @@ from avatar_actors.avatar.messages import (
     RaiseBudget,
     RuntimeBudgetMessage,
     TotalSpent,
-    ask_treasurer,
 )
 from avatar_actors.avatar.structured_output import check_schema
 from avatar_actors.avatar.tree import AvatarSpec, start_avatar
-from avatar_actors.model.errors import AvatarDown, SettingsError
+from avatar_actors.model.errors import AvatarDown, AvatarStartError, SettingsError
 from avatar_actors.model.events import AvatarEvent
 from avatar_actors.model.settings import AvatarOptions, Budget, RuntimeOptions, settings_from
 from avatar_actors.model.values import Usage
-from avatar_actors.observe.metrics.open import MetricsOffer
+from avatar_actors.observe.metrics.collector import MetricsOffer
 from avatar_actors.processes import (
     PrivateRootRefused,
     open_private_root,
@@ -64,11 +63,11 @@ _WARDEN_BACKOFF = Backoff(minimum=0.001, maximum=1.0, factor=4.0, reset_after=5.
 
 
 class RuntimeActors(Struct, frozen=True):
-    """The actors beside the avatars, which all of them know."""
+    """The actors beside the avatars, which every avatar knows."""
 
     warden: Address[messages.Admit]
-    herald: Address[EventRouterMessage]
-    treasurer: Address[RuntimeBudgetMessage]
+    event_router: Address[EventRouterMessage]
+    runtime_budget: Address[RuntimeBudgetMessage]
 
 
 class Runtime:
@@ -77,11 +76,11 @@ class Runtime:
     def __init__(
         self,
         root: Supervisor,
-        posts: RuntimeActors,
+        actors: RuntimeActors,
         scratch: Path,
         observers: Observers,
     ) -> None:
-        self._root, self._posts = root, posts
+        self._root, self._actors = root, actors
         self._scratch, self._observers = scratch, observers
         self._numbers = itertools.count(1)
         self._starting: set[str] = set()
@@ -96,7 +95,7 @@ class Runtime:
     ) -> Avatar:
         """Start an avatar and wait until it takes prompts; AvatarStartError if it does not.
 
-        `listener` hears of its start, too; it ends with the avatar.
+        `listener` gets the events of its start too; it ends with the avatar.
         """
         kind = provider_named(provider) if isinstance(provider, str) else provider
         number = next(self._numbers)
@@ -106,7 +105,7 @@ class Runtime:
             settings=settled(kind, settings_from(options)),
             private_dir=self._scratch / f"avatar-{number}",
             listener=listener,
-            treasurer=self._posts.treasurer,
+            runtime_budget=self._actors.runtime_budget,
         )
         if wanted.settings.output_schema is not None:
             check_schema(wanted.settings.output_schema)
@@ -123,23 +122,23 @@ class Runtime:
 
     async def _start(self, wanted: AvatarSpec) -> Avatar:
         avatars = self._root.supervisor("avatars")
-        actors = await start_avatar(avatars, wanted, self._posts.warden, self._posts.herald)
+        actors = await start_avatar(avatars, wanted, self._actors.warden, self._actors.event_router)
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         avatar = Avatar(wanted.name, wanted.settings, actors, avatars, launcher)
         self._avatars[wanted.name] = avatar
         return avatar
 
     def avatars(self) -> list[Avatar]:
-        """Those that are up."""
+        """The avatars that are up."""
         return [avatar for avatar in self._avatars.values() if not avatar.is_down]
 
     async def spent(self) -> Usage:
-        """What all its avatars have used, also those that are gone."""
-        return await ask_treasurer(self._posts.treasurer, TotalSpent())
+        """What all its avatars have used, including those that are gone."""
+        return await ask_runtime_budget(self._actors.runtime_budget, TotalSpent())
 
     async def raise_budget(self, budget: Budget) -> None:
-        """From now on this budget holds for all its avatars together; what was spent is spent."""
-        await ask_treasurer(self._posts.treasurer, RaiseBudget(budget))
+        """Replace the budget of all avatars together; what was spent stays spent."""
+        await ask_runtime_budget(self._actors.runtime_budget, RaiseBudget(budget))
 
     @asynccontextmanager
     async def events(
@@ -148,19 +147,19 @@ class Runtime:
         """Subscribe to all avatars, those to come included, until the runtime ends."""
         follow = Follow(EventStream(kinds=kinds, capacity=capacity))
         try:
-            async with follow_all(self._posts.herald, follow) as stream:
+            async with follow_all(self._actors.event_router, follow) as stream:
                 yield stream
         except ActorDown as error:
             raise AvatarDown("the runtime has ended") from error
 
     @property
     def metrics(self) -> MetricsOffer | None:
-        """Where the figures are; None if `metrics` was not given."""
+        """Where the metrics are; None if `metrics` was not given."""
         return self._observers.metrics
 
     @property
     def tree_socket(self) -> Path | None:
-        """Where other programs watch its tree; None unless it is `observable`."""
+        """The socket where other programs watch its tree; None unless it is `observable`."""
         return self._observers.tree_socket
 
     @property
@@ -182,28 +181,27 @@ class Runtime:
 @asynccontextmanager
 async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runtime]:
     """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
-    lend = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
-    # Its books are made here: a next life with empty ones would lie about what was spent.
+    warden_spec = ChildSpec("warden", warden, backoff=_WARDEN_BACKOFF)
+    # The books are made here: a next life with empty ones would lie about what was spent.
     keeping = partial(runtime_budget, books=Books(options.get("budget", Budget())))
-    keep = ChildSpec("treasurer", keeping)
-    most = options.get("max_avatars")
+    budget_spec = ChildSpec("runtime budget", keeping)
+    first = [warden_spec, budget_spec]
     async with AsyncExitStack() as stack:
         with _explained():
             await trio.to_thread.run_sync(_sweep)
             scratch = stack.enter_context(open_private_root())
             observers = await stack.enter_async_context(open_observers(options, scratch))
             root = await stack.enter_async_context(
-                open_supervisor(
-                    "runtime", intensity=_WARDEN_LIVES, period=1.0, children=[lend, keep]
-                )
+                open_supervisor("runtime", intensity=_WARDEN_LIVES, period=1.0, children=first)
             )
-        # Before the avatars, so that who looks on sees the last of them leave.
-        telling = partial(event_router, notices=root.notices, tree=root.tree)
-        proclaim = await root.start(ChildSpec("herald", telling))
-        await observers.start(root, proclaim)
+        # Before the avatars, so that observers see the last of them leave.
+        routing = partial(event_router, notices=root.notices, tree=root.tree)
+        router = await root.start(ChildSpec("event router", routing))
+        await observers.start(root, router)
+        most = options.get("max_avatars")
         await root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most))
-        posts = RuntimeActors(root.address(lend), proclaim, root.address(keep))
-        runtime = Runtime(root, posts, scratch, observers)
+        actors = RuntimeActors(root.address(warden_spec), router, root.address(budget_spec))
+        runtime = Runtime(root, actors, scratch, observers)
         try:
             yield runtime
         finally:
@@ -221,7 +219,7 @@ async def open_avatar(
 
 
 def _sweep() -> None:
-    """What dead hosts left."""
+    """Remove what dead hosts left behind."""
     sweep_dead_hosts()
     sweep_private_roots()
     sweep_short_place()
@@ -229,10 +227,14 @@ def _sweep() -> None:
 
 @contextmanager
 def _explained() -> Generator[None]:
-    """What keeps a runtime from starting is told in this package's own errors."""
+    """Turn what keeps a runtime from starting into this package's own errors."""
     try:
         yield
     except PrivateRootRefused as error:
         raise SettingsError(str(error)) from error
     except (StartFailed, OSError) as error:
-        raise runtime_error(error) from error
+        cause: BaseException = error
+        while isinstance(cause, StartFailed) and cause.__cause__ is not None:
+            cause = cause.__cause__
+        advice = "Look at this program's limits (ulimit -a), and at XDG_RUNTIME_DIR and TMPDIR."
+        raise AvatarStartError(f"the runtime could not start: {cause}", advice) from error

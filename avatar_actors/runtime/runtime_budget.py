@@ -1,31 +1,36 @@
-"""The runtime's budget: one actor that all avatars of a runtime ask and report to."""
+"""The runtime budget: the one actor that all avatars ask, where limits are set, and report to."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import TypeAlias
 
-from avatar_actors.avatar.limits import Ledger
+import trio
+from msgspec import Struct
+
 from avatar_actors.avatar.messages import (
     Charge,
     CloseAccount,
-    HubMessage,
     Interrupt,
+    OpenAccount,
     RaiseBudget,
     Release,
     Reserve,
     RuntimeBudgetMessage,
+    RuntimeLimited,
     TotalSpent,
+    TrackerMessage,
     TurnMessage,
 )
+from avatar_actors.avatar.state.limits import Ledger
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import Budget
 from avatar_actors.model.values import Level, Outcome, Usage
 from avatar_actors.session.messages import Publish
-from supervisors import Address, Inbox, MailboxFull
+from supervisors import Address, Inbox, MailboxFull, Reply
 
-# The avatar, by its hub, and the turn; turn 0 is what was used outside of any.
-Call: TypeAlias = tuple[Address[HubMessage], int]
+# The avatar, by its turn queue, and the turn; turn 0 is what was used outside of any.
+Call: TypeAlias = tuple[Address[TurnMessage], int]
 
 
 async def runtime_budget(inbox: Inbox[RuntimeBudgetMessage], books: Books) -> None:
@@ -33,21 +38,31 @@ async def runtime_budget(inbox: Inbox[RuntimeBudgetMessage], books: Books) -> No
 
     The books are this actor's alone and outlive a crash: what was spent is never forgotten.
     """
-    async for message in inbox:
-        match message:
-            case Reserve():
-                inbox.reply(message, books.why_not(message))
-            case Charge():
-                await books.charge(message)
-            case Release():
-                await books.release(message)
-            case CloseAccount(hub):
-                books.close(hub)
-            case RaiseBudget(new):
-                books.ledger.raise_to(new)
-                inbox.reply(message, None)
-            case TotalSpent():
-                inbox.reply(message, books.ledger.total())
+    async with trio.open_nursery() as nursery:
+        async for message in inbox:
+            match message:
+                case OpenAccount():
+                    books.open(message)
+                    inbox.reply(message, books.ledger.has_limits)
+                case Reserve():
+                    inbox.reply(message, books.refusal_of(message))
+                case Charge():
+                    await books.charge(message)
+                case Release():
+                    await books.release(message)
+                case CloseAccount(account):
+                    books.close(account)
+                case RaiseBudget(new):
+                    books.ledger.raise_to(new)
+                    nursery.start_soon(books.tell_limits, inbox.defer(message))
+                case TotalSpent():
+                    inbox.reply(message, books.ledger.total())
+
+
+class _Account(Struct):
+    tracker: Address[TrackerMessage]
+    is_blind: bool = False
+    """Whether it is known that this agent reports no money."""
 
 
 class Books:
@@ -55,67 +70,78 @@ class Books:
 
     def __init__(self, budget: Budget) -> None:
         self.ledger = Ledger[Call](budget, "runtime")
-        self._in_flight: dict[Call, Address[TurnMessage]] = {}
-        # Whose agent is known to tell no money.
-        self._accounts: dict[Address[HubMessage], bool] = {}
+        self._accounts: dict[Address[TurnMessage], _Account] = {}
 
-    def why_not(self, ask: Reserve) -> str:
+    def open(self, opened: OpenAccount) -> None:
+        """An avatar has started."""
+        self._accounts[opened.account] = _Account(opened.tracker)
+
+    async def tell_limits(self, reply: Reply[None]) -> None:
+        """Tell every turn queue whether to ask; in its own task, since a mailbox may be full."""
+        limited = RuntimeLimited(self.ledger.has_limits)
+        for account in tuple(self._accounts):
+            await account.tell(limited)
+        reply.send(None)
+
+    def refusal_of(self, ask: Reserve) -> str:
         """The reason against this turn, or nothing: then it is in flight."""
-        self._accounts.setdefault(ask.hub, False)
         # One turn at a time: the end of an earlier one was lost in a crash.
-        self._settle_all(ask.hub)
+        self._settle_all(ask.account)
         refusal = self.ledger.refusal()
         if not refusal:
-            call = ask.hub, ask.turn_id
-            self.ledger.open(call)
-            self._in_flight[call] = ask.turn_queue
+            self.ledger.open((ask.account, ask.turn_id))
         return refusal
 
     async def charge(self, charge: Charge) -> None:
         """Count it; used up, the budget ends all turns in flight."""
-        self.ledger.report((charge.hub, charge.turn_id), charge.usage)
+        self._report(charge.account, charge.turn_id, charge.usage)
         await self._warn(self.ledger.warnings())
         overrun = self.ledger.overrun()
-        for (_, turn_id), queue in self._in_flight.items() if overrun else ():
-            # As the budget keeper: never wait for a queue, the next report says it again.
+        for account, turn_id in self.ledger.in_flight() if overrun else ():
+            # Never wait for a queue, which may be waiting for us: the next report says it again.
             with suppress(MailboxFull):
-                queue.tell_nowait(Interrupt(turn_id, Outcome.OVER_BUDGET, overrun))
+                account.tell_nowait(Interrupt(turn_id, Outcome.OVER_BUDGET, overrun))
 
     async def release(self, release: Release) -> None:
         """The turn is over: its reserve is free."""
+        call = release.account, release.turn_id
         if release.usage is not None:
             # Told again: a report may have been lost in a crash.
-            self.ledger.report((release.hub, release.turn_id), release.usage)
-        used = self._settle(release.hub, release.turn_id)
+            self._report(*call, release.usage)
+        used = self.ledger.settle(call)
         await self._warn(self.ledger.warnings())
-        is_new = self._accounts.get(release.hub) is False
-        if used is not None and is_new and release.outcome is Outcome.COMPLETED:
-            blind_spot = self.ledger.blind_spot(used)
-            self._accounts[release.hub] = bool(blind_spot)
-            if blind_spot:
-                await release.hub.tell(Publish(0, [_warning(blind_spot)]))
+        account = self._accounts.get(release.account)
+        if used is None or account is None or account.is_blind:
+            return
+        blind_spot = self.ledger.blind_spot(used)
+        if blind_spot and release.outcome is Outcome.COMPLETED:
+            account.is_blind = True
+            await account.tracker.tell(Publish(0, [_warning(blind_spot)]))
 
-    def close(self, hub: Address[HubMessage]) -> None:
+    def close(self, account: Address[TurnMessage]) -> None:
         """The avatar is gone."""
-        self._settle_all(hub)
-        self._accounts.pop(hub, None)
+        self._settle_all(account)
+        self._accounts.pop(account, None)
         # The books outlive the avatar; its address must not, for all of the avatar hangs on it.
-        self.ledger.forget(lambda call: call[0] == hub)
+        self.ledger.forget(lambda call: call[0] == account)
 
-    def _settle_all(self, hub: Address[HubMessage]) -> None:
-        for owner, turn_id in list(self._in_flight):
-            if owner == hub:
-                self._settle(hub, turn_id)
+    def _report(self, account: Address[TurnMessage], turn_id: int, usage: Usage) -> None:
+        call = account, turn_id
+        # A turn that began while no limit was set has not asked.
+        if turn_id and account in self._accounts and not self.ledger.is_known(call):
+            self.ledger.open(call)
+        self.ledger.report(call, usage)
 
-    def _settle(self, hub: Address[HubMessage], turn_id: int) -> Usage | None:
-        self._in_flight.pop((hub, turn_id), None)
-        return self.ledger.settle((hub, turn_id))
+    def _settle_all(self, account: Address[TurnMessage]) -> None:
+        for call in self.ledger.in_flight():
+            if call[0] == account:
+                self.ledger.settle(call)
 
     async def _warn(self, notes: list[str]) -> None:
         if notes:
-            for hub in self._accounts:
-                # Of no turn: it may be over for that avatar before this is heard.
-                await hub.tell(Publish(0, [_warning(note) for note in notes]))
+            for account in tuple(self._accounts.values()):
+                # Of no turn: it may be over for that avatar before this is read.
+                await account.tracker.tell(Publish(0, [_warning(note) for note in notes]))
 
 
 def _warning(note: str) -> DiagnosticEvent:

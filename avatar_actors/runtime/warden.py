@@ -1,4 +1,4 @@
-"""The warden actor: keeps the one helper process that owns agents, and has keepers made."""
+"""The warden: keeps the helper process that owns all agents; `processes` does the work."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from supervisors import Inbox
 
 
 async def warden(inbox: Inbox[Admit]) -> None:
-    """Crashes when its helper dies, and so gets a new one; agents that run live on."""
+    """Crashes when its helper dies and is restarted with a new one; running agents live on."""
     helper = await WardenProcess.open()
     inbox.ready(helper.containment)
     try:

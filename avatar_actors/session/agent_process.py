@@ -1,4 +1,4 @@
-"""The agent process: spawns it in a lease of the warden, tells its vitals, ends its whole tree."""
+"""The agent process: spawns the agent in a lease of the warden and ends its whole process tree."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from avatar_actors.processes import Launch, Lease, LeaseLost, end_command, exit_
 from avatar_actors.session.messages import (
     Admit,
     EndTool,
-    GatekeeperMessage,
     GetVitals,
     KillAgent,
+    OuterActors,
     ProcessMessage,
     Publish,
     QuestionsOver,
-    QueueNews,
     ResumePlan,
     SessionDown,
     SessionLost,
     SessionStarting,
-    TrackerNews,
     WhatToResume,
 )
-from supervisors import Address, AskFailed, AskTimeout, Inbox
+from supervisors import AskFailed, AskTimeout, Inbox
 
 # How often a spawn is tried again when the warden is being replaced.
 _TRIES = 50
@@ -37,20 +35,16 @@ _ADMISSION = 10.0
 
 
 class Running(Struct, frozen=True):
-    """What the other parts of the session get to know of the process."""
+    """What the other actors of the session learn of the process."""
 
     lease: Lease
     wish: ResumePlan
 
 
 class ProcessContext(Struct, frozen=True, kw_only=True):
-    """Where the process comes from and whom it concerns."""
+    """What a process is started with, and the actors that hear of it."""
 
-    warden: Address[Admit]
-    turn_queue: Address[QueueNews]
-    tracker: Address[TrackerNews]
-    gatekeeper: Address[GatekeeperMessage]
-    hub: Address[Publish]
+    actors: OuterActors
     settle: Callable[[ResumePlan], Awaitable[ResumePlan]]
     prepare: Callable[[ResumePlan], Awaitable[Launch]]
     install: str
@@ -59,8 +53,8 @@ class ProcessContext(Struct, frozen=True, kw_only=True):
 
 async def agent_process(inbox: Inbox[ProcessMessage], around: ProcessContext) -> None:
     """Ready once the program runs. When it ends by itself, the bridge finds out how."""
-    await around.turn_queue.tell(SessionStarting())
-    wish = await around.settle(await around.turn_queue.ask(WhatToResume()))
+    await around.actors.turn_queue.tell(SessionStarting())
+    wish = await around.settle(await around.actors.turn_queue.ask(WhatToResume()))
     launch = await around.prepare(wish)
     lease = await _spawn(around, launch)
     try:
@@ -76,15 +70,15 @@ async def agent_process(inbox: Inbox[ProcessMessage], around: ProcessContext) ->
                     inbox.reply(message, None)
     finally:
         with inbox.grace():
-            await around.tracker.tell(SessionDown(lease.returncode is not None))
-            await around.gatekeeper.tell(QuestionsOver(None))
-            await around.turn_queue.tell(SessionLost(*_end_of(lease)))
-            # Who outlives the agent is no use to the next one, and would only hold it up.
+            await around.actors.tracker.tell(SessionDown(lease.returncode is not None))
+            await around.actors.gatekeeper.tell(QuestionsOver(None))
+            await around.actors.turn_queue.tell(SessionLost(*_end_of(lease)))
+            # A process that outlives its agent is of no use to the next one.
             ending = await lease.end(around.stop_grace if lease.returncode is None else 0.0)
             await lease.aclose()
             if ending.reaped:
                 reaped = OrphansReapedEvent(count=ending.reaped)
-                await around.hub.tell(Publish(0, [reaped]))
+                await around.actors.tracker.tell(Publish(0, [reaped]))
 
 
 async def _spawn(around: ProcessContext, launch: Launch) -> Lease:
@@ -96,7 +90,7 @@ async def _spawn(around: ProcessContext, launch: Launch) -> Lease:
             raise AvatarStartError(words, "Raise the limit of open files: ulimit -n") from error
         try:
             with berth:
-                await around.warden.ask(Admit(berth), timeout=_ADMISSION)
+                await around.actors.warden.ask(Admit(berth), timeout=_ADMISSION)
             await lease.run(launch)
         except AskTimeout as error:
             await lease.aclose()

@@ -1,7 +1,7 @@
-"""The bridge: one wire, one turn at a time; commands to bytes and bytes to facts.
+"""The bridge: turns commands into bytes for the agent, and the agent's bytes into facts and events.
 
-It has two tasks: one hears what the agent says, one takes commands. So no command, an interrupt
-least of all, queues behind data.
+It has two tasks: one reads the agent's output, one takes commands. So no command, and above all no
+interrupt, queues behind data.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from msgspec.structs import replace
 
 from avatar_actors.model import errors
 from avatar_actors.model.events import AvatarEvent, CostEvent, DiagnosticEvent, TextEvent, ToolEvent
-from avatar_actors.model.values import Level, PermissionBasis
+from avatar_actors.model.values import Level, PermissionBasis, Usage
 from avatar_actors.session import messages, turn_outcome
 from avatar_actors.session.messages import ResumeImpossible, Spent
 from avatar_actors.session.opening import (
-    BridgeAddresses,
     PendingCalls,
     SessionOpening,
     continuity_of,
@@ -41,42 +40,61 @@ from supervisors import Address, AskFailed, Inbox, MailboxFull, Reply
 # What the end of a process tree without a grace may take: see processes.lease.
 _KILL: Final = 8.0
 
-# Seconds of the loop's time that one block may take: 64 KiB of the usual updates take 1 ms, of what
-# is made to be slow 20 and more. Whoever is over it waits as many times as long as that.
+# CPU seconds that one block may take: 64 KiB of usual updates take 1 ms, of input
+# made to be slow 20 and more. An agent above it pauses for _REST times the excess.
 _FAIR: Final = 0.002
 _REST: Final = 19
 _LONGEST_REST: Final = 0.5
 _PIECE: Final = 4096
 
-Heard: TypeAlias = trio.MemoryReceiveChannel[bytes | messages.StreamEnded]
+Output: TypeAlias = trio.abc.ReceiveChannel[messages.FromAgent]
+
+
+# The actors that outlive the session, and those that are parts of it.
+BridgeActors: TypeAlias = tuple[messages.OuterActors, messages.SessionActors]
 
 
 class _RunningTurn(Struct):
     turn_id: int
     reply: Reply[messages.TurnEnding]
     wish: turn_outcome.EndRequest | None = None
+    used: Usage | None = None
+    """The last usage report."""
+    is_told: bool = True
+    """Whether the turn queue has heard of that report."""
+
+    def untold(self) -> Spent | None:
+        """The last usage report, if the turn queue has not heard of it."""
+        if self.used is None or self.is_told:
+            return None
+        self.is_told = True
+        return Spent(self.turn_id, self.used)
+
+    def end(self, ending: messages.TurnEnding) -> None:
+        """Answer the turn queue; the last usage report goes along."""
+        self.reply.send(replace(ending, spent=self.used))
 
 
 async def bridge(
     inbox: Inbox[messages.BridgeMessage],
     wire: Wire,
-    heard: Heard,
-    links: BridgeAddresses,
+    output: Output,
+    actors: BridgeActors,
     opening: SessionOpening,
 ) -> None:
     """Ready when the agent's session is open; ends, as a crash, when the agent does."""
     async with trio.open_nursery() as nursery:
-        speaker = _Connection(wire, links, opening, inbox.address, nursery)
-        nursery.start_soon(speaker.hear, heard)
-        await speaker.open()
+        connection = _Connection(wire, actors, opening, inbox.address, nursery)
+        nursery.start_soon(connection.hear, output)
+        await connection.open()
         inbox.ready()
-        await speaker.announce()
+        await connection.announce()
         try:
             async for message in inbox:
-                await speaker.obey(message, inbox)
+                await connection.obey(message, inbox)
         finally:
             with inbox.grace():
-                speaker.say_goodbye()
+                connection.say_goodbye()
 
 
 class _Connection:
@@ -85,12 +103,13 @@ class _Connection:
     def __init__(
         self,
         wire: Wire,
-        links: BridgeAddresses,
+        actors: BridgeActors,
         opening: SessionOpening,
         address: Address[messages.BridgeMessage],
         nursery: trio.Nursery,
     ) -> None:
-        self._wire, self._links, self._opening = wire, links, opening
+        self._wire, self._opening = wire, opening
+        self._outer, self._session = actors
         self._address, self._nursery = address, nursery
         self._turn: _RunningTurn | None = None
         self._opened: facts.Opened | None = None
@@ -107,7 +126,7 @@ class _Connection:
         return self._turn.turn_id if self._turn is not None else 0
 
     async def open(self) -> None:
-        """Until the agent said that its session is open."""
+        """Wait until the agent says that its session is open."""
         await self._command(self._opening.command)
         with trio.move_on_after(self._opening.patience):
             await self._is_open.wait()
@@ -116,20 +135,20 @@ class _Connection:
         raise errors.AgentNotReady(late, "Raise timeouts.start if it is only slow.")
 
     async def announce(self) -> None:
-        """Tell the others that prompts are welcome."""
+        """Tell the other actors that the agent takes prompts."""
         opened = self._opened
         assert opened is not None
         continuity = continuity_of(opened, self._opening.far.wish)
         await self._tell_events(self._opening.news(continuity, opened))
-        up = messages.SessionUp(opened.capabilities, self._links.process)
-        await self._links.tracker.tell(up)
-        ready = self._opening.ready(opened, continuity, self._address, self._links.process)
-        await self._links.turn_queue.tell(ready)
+        up = messages.SessionUp(opened.capabilities, self._session.process)
+        await self._outer.tracker.tell(up)
+        ready = self._opening.ready(opened, continuity, self._address, self._session.process)
+        await self._outer.turn_queue.tell(ready)
 
-    async def hear(self, heard: trio.MemoryReceiveChannel[bytes | messages.StreamEnded]) -> None:
-        """What the agent writes, to its end."""
-        async with heard:
-            async for item in heard:
+    async def hear(self, output: Output) -> None:
+        """Read what the agent writes, to its end."""
+        async with output:
+            async for item in output:
                 if isinstance(item, bytes):
                     await self._hear_block(item)
                 else:
@@ -138,7 +157,7 @@ class _Connection:
         await self._on_agent_exit(messages.StreamEnded(None))
 
     async def _hear_block(self, block: bytes) -> None:
-        """What it means; an agent that takes long to understand is heard in pieces, and waits."""
+        """Decode a block; one that takes long is decoded in pieces, with pauses."""
         size = _PIECE if self._is_slow else max(len(block), 1)  # a block may be empty
         self._is_slow = False
         for start in range(0, len(block), size):
@@ -153,12 +172,12 @@ class _Connection:
     async def obey(
         self, message: messages.BridgeMessage, inbox: Inbox[messages.BridgeMessage]
     ) -> None:
-        """One command."""
+        """Carry out one command."""
         match message:
             case messages.RunTurn(turn_id, text, attachments):
                 self._turn = _RunningTurn(turn_id, inbox.defer(message))
                 self._unasked.begin_turn()
-                await self._links.tracker.tell(messages.PromptSent(turn_id))
+                await self._outer.tracker.tell(messages.PromptSent(turn_id))
                 await self._command(commands.Prompt(turn_id, text, attachments))
             case messages.SteerTurn(turn_id, text):
                 await self._command(commands.Steer(turn_id, text))
@@ -175,7 +194,7 @@ class _Connection:
                 await self._command(commands.Call(number, action, arguments))
 
     def say_goodbye(self) -> None:
-        """As far as the protocol has words for it."""
+        """Send the protocol's goodbye, if it has one."""
         self._wire.command(commands.Close())
         self._flush()
 
@@ -193,10 +212,10 @@ class _Connection:
     async def _end_after_grace(self, turn: _RunningTurn) -> None:
         await trio.sleep(self._opening.interrupt_grace)
         if self._turn is turn and turn.wish is not None:
-            turn.reply.send(turn_outcome.ending_unheard(turn.wish))
+            turn.end(turn_outcome.ending_unheard(turn.wish))
             waited = f"{self._opening.interrupt_grace:g} s"
             deaf = errors.AgentDeaf(f"the agent did not end its turn within {waited}")
-            await end_session(self._links, deaf)
+            await end_session(self._outer, deaf)
 
     async def _take(self, found: Sequence[facts.Fact]) -> None:
         self._flush()
@@ -218,17 +237,21 @@ class _Connection:
                 events = []
                 await self._fact(self._tariff.applied(fact))
         await self._tell_events(events)
+        if self._turn is not None and (spent := self._turn.untold()):
+            await self._outer.turn_queue.tell(spent)
 
     async def _tell_events(self, events: list[AvatarEvent]) -> None:
-        if events:
-            turn_id = self._turn_id
-            await self._tell(turn_id, events)
-            for event in events:
-                if type(event) is CostEvent:
-                    await self._links.budget.tell(Spent(turn_id, event.usage))
-
-    async def _tell(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
-        await self._links.tracker.tell(messages.Happened(turn_id, events))
+        if not events:
+            return
+        turn, turn_id = self._turn, self._turn_id
+        await self._outer.tracker.tell(messages.Publish(turn_id, events))
+        for event in events:
+            if type(event) is not CostEvent:
+                continue
+            if turn is None:
+                await self._outer.turn_queue.tell(Spent(0, event.usage))
+            else:  # told at the end of the block, or with the end of the turn
+                turn.used, turn.is_told = event.usage, False
 
     async def _fact(self, fact: facts.Fact) -> None:
         match fact:
@@ -236,18 +259,18 @@ class _Connection:
                 turn = self._turn
                 if turn is not None and turn.turn_id == turn_id:
                     self._turn = None
-                    turn.reply.send(turn_outcome.ending_of(fact, turn.wish))
+                    turn.end(turn_outcome.ending_of(fact, turn.wish))
             case facts.PermissionAsked():
                 await self._ask_about(fact)
             case facts.PermissionWithdrawn(request_id):
                 withdrawn = messages.QuestionWithdrawn(self._public_id(request_id))
-                await self._links.gatekeeper.tell(withdrawn)
+                await self._outer.gatekeeper.tell(withdrawn)
             case facts.FileWanted():
                 await self._serve(fact)
             case facts.Answered():
                 self._calls.settle(fact)
             case facts.SessionRenamed(session_id):
-                await self._links.turn_queue.tell(messages.SessionIs(session_id))
+                await self._outer.turn_queue.tell(messages.SessionIs(session_id))
             case facts.Opened(capabilities=said):
                 capabilities = self._opening.completed(said)
                 opened = replace(fact, capabilities=capabilities)
@@ -263,65 +286,65 @@ class _Connection:
             case facts.OpenFailed():
                 await self._refuse(fact)
             case facts.Broken(message):
-                await end_session(self._links, errors.WireBroken(message))
+                await end_session(self._outer, errors.WireBroken(message))
             case _:
                 raise AssertionError(fact)
 
     async def _ask_about(self, asked: facts.PermissionAsked) -> None:
         self._unasked.asked(asked)
-        await self._tell(self._turn_id, [asked.tool])
+        await self._tell_events([asked.tool])
         request_id = self._public_id(asked.request_id)
         question = messages.Question(request_id, self._turn_id, asked, self._address)
-        await self._links.gatekeeper.tell(question)
+        await self._outer.gatekeeper.tell(question)
 
     async def _serve(self, wanted: facts.FileWanted) -> None:
         refusal = self._unasked.refusal_of(wanted)
         if not refusal:
-            await self._links.clerk.tell(messages.ServeFile(wanted, self._address))
+            await self._session.file_server.tell(messages.ServeFile(wanted, self._address))
             return
         refused = DiagnosticEvent(message=refusal, level=Level.ERROR, source="permissions")
         await self._tell_events([refused])
         await self._command(commands.AnswerFile(request_id=wanted.request_id, error=refusal))
 
     def _public_id(self, request_id: str) -> str:
-        # Every life of the agent counts from one; this is unique in the avatar's.
+        # Every life of the agent counts from one; with the life's name it is unique in the avatar.
         return f"{self._opening.far.life}-{request_id}"
 
     async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
         if failed.failure is facts.OpenFailure.NO_SUCH_SESSION:
             await self._cannot_resume(failed.message)
-        await refuse_start(self._links, refusal_of(failed))
+        await refuse_start(self._outer, refusal_of(failed))
 
     async def _cannot_resume(self, why: str) -> NoReturn:
-        await self._links.turn_queue.tell(ResumeImpossible(why))
+        await self._outer.turn_queue.tell(ResumeImpossible(why))
         raise errors.ResumeRefused(why)
 
     async def _on_agent_exit(self, ended: messages.StreamEnded) -> None:
-        error = await death_of(ended, self._links.stderr)
+        error = await death_of(ended, self._session.stderr)
         if self._opened is None:
             if isinstance(error, errors.AvatarStartError):
-                await refuse_start(self._links, error)
+                await refuse_start(self._outer, error)
             raise errors.AgentNotReady(f"the agent ended before it was ready: {error}")
         if self._turn is not None:
             turn, self._turn = self._turn, None
-            turn.reply.send(turn_outcome.ending_by_death(str(error), turn.wish))
-        await end_session(self._links, error)
+            turn.end(turn_outcome.ending_by_death(str(error), turn.wish))
+        await end_session(self._outer, error)
 
     async def _cut_off(self, why: str) -> NoReturn:
-        """Kill first: the tool that must not run runs already."""
+        """Kill first: the forbidden tool is running already."""
         turn, self._turn = self._turn, None
         try:
             with suppress(AskFailed):
-                await self._links.process.ask(messages.KillAgent(), timeout=_KILL)
+                await self._session.process.ask(messages.KillAgent(), timeout=_KILL)
         finally:
             if turn is not None:
-                turn.reply.send(turn_outcome.ending_by_breach(why))
-        await end_session(self._links, errors.ToolUnasked(why))
+                turn.end(turn_outcome.ending_by_breach(why))
+        await end_session(self._outer, errors.ToolUnasked(why))
 
     def _flush(self) -> None:
         data = self._wire.data_to_send()
         if data:
             try:
-                self._links.writer.tell_nowait(messages.Write(data))
+                self._session.writer.tell_nowait(messages.Write(data))
             except MailboxFull as error:
                 raise errors.WireBroken("the agent does not read its stdin") from error

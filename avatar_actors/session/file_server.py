@@ -22,7 +22,7 @@ _DIRECTORY = _SEARCH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 async def file_server(inbox: Inbox[ServeFile], working_dir: Path) -> None:
-    """One file at a time. What goes wrong is the answer, not a crash."""
+    """Serves one file at a time. An error is the answer, not a crash."""
     async for serve in inbox:
         wanted = serve.wanted
         try:

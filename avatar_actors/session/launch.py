@@ -1,4 +1,4 @@
-"""How a life of the agent is launched: its command, its environment, its private files."""
+"""Prepares the launch of an agent: its command, its environment, its private files."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from avatar_actors.wire.commands import Beginning
 
 
 class Launcher(Struct, frozen=True):
-    """Knows what the agent is and what the host wished."""
+    """An agent's provider with the host's settings."""
 
     provider: Provider
     settings: AvatarSettings
     private_dir: Path
 
     async def settle(self, wish: ResumePlan) -> ResumePlan:
-        """The wish with the id of a new session; and the last session, where we can look it up."""
+        """Complete the plan with the id of a new session, or of the last one if it is known."""
         wish = replace(wish, new_id=str(uuid.uuid4()))
         if wish.begins is not Beginning.LAST or self.provider.store is None:
             return wish
@@ -62,12 +62,12 @@ class Launcher(Struct, frozen=True):
         return remote_of(self.provider, self.settings)
 
     def chosen(self, wish: ResumePlan) -> AvatarSettings:
-        """The settings with what was chosen since."""
+        """The settings, with the model and mode chosen since the start."""
         model, mode = wish.model or self.settings.model, wish.mode or self.settings.mode
         return replace(self.settings, model=model, mode=mode)
 
     def stored_sessions(self, limit: int = 100) -> SessionListing:
-        """What the agent's store has of the working directory. It blocks."""
+        """The sessions of the working directory in the agent's store. Blocks."""
         if self.provider.store is None:
             return SessionListing()
         env = self._environment(self._plan(ResumePlan()))
@@ -75,7 +75,7 @@ class Launcher(Struct, frozen=True):
         return self.provider.store(search)
 
     def redactor(self) -> Redactor:
-        """Hides the values that must never be shown."""
+        """Hides this agent's secrets."""
         settings = self.settings
         values = [*of_environment({**self._passed(), **settings.env})]
         remote = self.remote()

@@ -1,13 +1,14 @@
 """The messages within a session, and what it tells those that outlive it.
 
 prompt    turn queue ─▶ bridge ─▶ stdin writer
-events    stdout reader ─▶ bridge ─▶ activity tracker
+events    bridge, which reads the agent's stdout ─▶ activity tracker
+usage     bridge ─▶ turn queue
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -25,11 +26,11 @@ from avatar_actors.model.values import (
 from avatar_actors.processes import KeeperEnd, Vitals
 from avatar_actors.wire.commands import AnswerPermission, Beginning
 from avatar_actors.wire.facts import FileWanted, PermissionAsked
-from supervisors import Address, Request
+from supervisors import Address, Request, Supervisor
 
 
 class Spent(Struct, frozen=True):
-    """What a turn has used up to now; turn 0: what was used outside of any."""
+    """What a turn has used so far; turn 0: what was used outside of any."""
 
     turn_id: int
     usage: Usage
@@ -57,26 +58,16 @@ class WhatToResume(Struct, Request[ResumePlan], frozen=True):
 
 
 class ResumeImpossible(Struct, frozen=True):
-    """The stored session cannot be taken up again; start the next life afresh."""
+    """The stored session cannot be resumed; start the next life afresh."""
 
     why: str
 
 
-# To the event hub.
+# To the activity tracker.
 
 
 class Publish(Struct, frozen=True):
-    """Number these events of one turn (0: of none) and hand them to the subscribers."""
-
-    turn_id: int
-    events: Sequence[AvatarEvent]
-
-
-# To the activity tracker, which passes on what it is told to the event hub.
-
-
-class Happened(Struct, frozen=True):
-    """This came from the agent, in this order."""
+    """These events of one turn (0: of none) have happened, in this order."""
 
     turn_id: int
     events: Sequence[AvatarEvent]
@@ -89,17 +80,19 @@ class PromptSent(Struct, frozen=True):
 
 
 class TurnEnding(Struct, frozen=True, kw_only=True):
-    """How a turn ended, as far as its end is known to who ended it.
-
-    `is_recoverable`: the model's API refused it for now; `retry_after` are the seconds it asks for.
-    """
+    """How a turn ended, as far as the part that ended it knows."""
 
     outcome: Outcome
     reason: str = ""
     stop_reason: str = ""
     usage: Usage | None = None
+    """What the agent said at the end that the turn had used."""
+    spent: Usage | None = None
+    """The last usage report of the turn, which counts against the budget."""
     is_recoverable: bool = False
+    """The model's API refused the prompt for now."""
     retry_after: float = 0.0
+    """How many seconds the API asks to wait."""
     data: Any = None
 
 
@@ -141,7 +134,7 @@ class SessionLost(Struct, frozen=True):
 
 
 class LoginRefused(Struct, frozen=True):
-    """The agent refused the start of a session for want of a login, and will the next time."""
+    """The agent needs a login to start a session; trying again would not help."""
 
     message: str
     advice: str
@@ -201,7 +194,7 @@ class RunTurn(Struct, Request[TurnEnding], frozen=True):
 
 
 class SteerTurn(Struct, frozen=True):
-    """Say this into the running turn."""
+    """Send this into the running turn."""
 
     turn_id: int
     text: str
@@ -222,7 +215,7 @@ class Decided(Struct, frozen=True):
 
 
 class FileServed(Struct, frozen=True, kw_only=True):
-    """What became of a FileWanted."""
+    """The result of a FileWanted."""
 
     request_id: str
     text: str = ""
@@ -280,13 +273,13 @@ LinkMessage: TypeAlias = Write | ProcessMessage | StderrTail
 
 
 class Admit(Struct, Request[None], frozen=True):
-    """To the warden: put a keeper into this berth, for one agent's process tree."""
+    """To the warden: start a keeper at this end, for one agent's process tree."""
 
     berth: KeeperEnd
 
 
 class Nothing(Struct, frozen=True):
-    """What an actor is told that only reads a pipe."""
+    """The message type of an actor that takes none."""
 
 
 class StreamEnded(Struct, frozen=True):
@@ -299,8 +292,11 @@ class StreamEnded(Struct, frozen=True):
     error: AgentError | AvatarStartError | None = None
 
 
+# What the bridge reads: blocks of the agent's output, at last how it ended.
+FromAgent: TypeAlias = bytes | StreamEnded
+
 # What a session tells those that outlive it: the activity tracker, and the turn queue.
-TrackerNews: TypeAlias = Happened | PromptSent | SessionUp | SessionDown
+TrackerNews: TypeAlias = Publish | PromptSent | SessionUp | SessionDown
 QueueNews: TypeAlias = (
     SessionStarting
     | SessionReady
@@ -308,5 +304,31 @@ QueueNews: TypeAlias = (
     | SessionIs
     | LoginRefused
     | ResumeImpossible
+    | Spent
     | WhatToResume
 )
+T_contra = TypeVar("T_contra", contravariant=True)
+Q_contra = TypeVar("Q_contra", contravariant=True)
+
+
+class AvatarActors(Struct, Generic[T_contra, Q_contra], frozen=True, kw_only=True):
+    """The actors of an avatar that outlive its sessions, and the warden above all avatars."""
+
+    supervisor: Supervisor
+    warden: Address[Admit]
+    tracker: Address[T_contra]
+    gatekeeper: Address[GatekeeperMessage]
+    turn_queue: Address[Q_contra]
+
+
+# As a session knows them.
+OuterActors: TypeAlias = AvatarActors[TrackerNews, QueueNews]
+
+
+class SessionActors(Struct, frozen=True, kw_only=True):
+    """The other actors of the same session, as its bridge knows them."""
+
+    process: Address[ProcessMessage]
+    writer: Address[Write]
+    file_server: Address[ServeFile]
+    stderr: Address[StderrTail]

@@ -1,4 +1,4 @@
-"""What a bridge is born with: whom it talks to and how its session is opened."""
+"""How a bridge opens the agent's session, and what its failure or end means."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from avatar_actors.model.values import Continuity, Level, ProviderCapabilities
 from avatar_actors.processes import exit_words
 from avatar_actors.providers.lookup import too_old
 from avatar_actors.session import messages
-from avatar_actors.session.messages import ResumePlan, Spent
+from avatar_actors.session.messages import ResumePlan
 from avatar_actors.wire import commands, facts
 from supervisors import Address, AskFailed, Reply
 
@@ -32,7 +32,7 @@ _FAILURES = {
     facts.OpenFailure.NOT_FOUND: errors.AgentNotFound,
 }
 _NOT_RESUMED = frozenset({Continuity.NEW, Continuity.FRESH})
-# Where wires put words that may be anything: garbage, error messages, lines they do not know.
+# Fields that may hold any text: garbage, error messages, lines the wire does not know.
 _REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
     DiagnosticEvent: ("message",),
     UnrecognisedEvent: ("raw",),
@@ -42,19 +42,6 @@ _REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
     facts.OpenFailed: ("message", "advice"),
     facts.Broken: ("message",),
 }
-
-
-class BridgeAddresses(Struct, frozen=True, kw_only=True):
-    """Whom a bridge talks to."""
-
-    tracker: Address[messages.TrackerNews]
-    budget: Address[Spent]
-    gatekeeper: Address[messages.GatekeeperMessage]
-    turn_queue: Address[messages.QueueNews]
-    process: Address[messages.ProcessMessage]
-    writer: Address[messages.Write]
-    clerk: Address[messages.ServeFile]
-    stderr: Address[messages.StderrTail]
 
 
 class AgentEnd(Struct, frozen=True, kw_only=True):
@@ -100,7 +87,7 @@ class SessionOpening(Struct, frozen=True, kw_only=True):
         bridge: Address[messages.BridgeMessage],
         process: Address[messages.ProcessMessage],
     ) -> messages.SessionReady:
-        """That prompts are welcome, and where to."""
+        """The news that the agent takes prompts, with the bridge's address."""
         return messages.SessionReady(
             bridge=bridge,
             process=process,
@@ -112,7 +99,7 @@ class SessionOpening(Struct, frozen=True, kw_only=True):
         )
 
     def completed(self, said: ProviderCapabilities) -> ProviderCapabilities:
-        """What the agent said it can, with what it can by us."""
+        """The agent's own capabilities, with those that we add."""
         can_find = said.can_list_sessions or self.has_store
         return replace(
             said,
@@ -129,7 +116,7 @@ class PendingCalls:
         self._numbers = itertools.count(1)
 
     def add(self, reply: Reply[Any]) -> int:
-        """One more, and its number."""
+        """Add a request; returns its number."""
         number = next(self._numbers)
         self._replies[number] = reply
         return number
@@ -146,14 +133,14 @@ class PendingCalls:
 async def death_of(
     ended: messages.StreamEnded, stderr: Address[messages.StderrTail]
 ) -> errors.AgentError | errors.AvatarStartError:
-    """What the end of all that the agent says means for its session."""
+    """The error to end the session with after the agent's last word."""
     if ended.error is not None:
         return ended.error
     return errors.AgentDied(await cause_of_death(stderr, ended.returncode), ended.returncode)
 
 
 async def cause_of_death(stderr: Address[messages.StderrTail], returncode: int | None) -> str:
-    """How the agent ended, with the last it said on stderr."""
+    """How the agent ended, with the last lines of its stderr."""
     closed = "the agent closed its stdout"
     how = closed if returncode is None else exit_words(returncode)
     try:
@@ -164,7 +151,7 @@ async def cause_of_death(stderr: Address[messages.StderrTail], returncode: int |
 
 
 def continuity_of(opened: facts.Opened, wish: ResumePlan) -> ContinuityEvent:
-    """What the agent remembers, by what was wished and what it said."""
+    """What the agent remembers, from the plan and from its own report."""
     continuity, why = opened.continuity, opened.why
     if wish.continuity is not Continuity.NEW and continuity is Continuity.NEW:
         continuity, why = Continuity.FRESH, wish.lost or "the agent started a new session"
@@ -185,12 +172,12 @@ def why_not_resumed(opened: facts.Opened, wish: ResumePlan) -> str:
 
 
 async def end_session(
-    links: BridgeAddresses, error: errors.AgentError | errors.AvatarStartError
+    actors: messages.OuterActors, error: errors.AgentError | errors.AvatarStartError
 ) -> NoReturn:
-    """Tell who outlives the session why it ends, and end it."""
+    """Tell the outer actors why the session ends, and end it."""
     returncode = error.returncode if isinstance(error, errors.AgentDied) else None
-    await links.tracker.tell(messages.SessionDown(has_died=True))
-    await links.turn_queue.tell(messages.SessionLost(str(error), returncode, has_died=True))
+    await actors.tracker.tell(messages.SessionDown(has_died=True))
+    await actors.turn_queue.tell(messages.SessionLost(str(error), returncode, has_died=True))
     raise error
 
 
@@ -199,15 +186,15 @@ def refusal_of(failed: facts.OpenFailed) -> errors.AvatarStartError:
     return _FAILURES.get(failed.failure, errors.AgentRefused)(failed.message, failed.advice)
 
 
-async def refuse_start(links: BridgeAddresses, error: errors.AvatarStartError) -> NoReturn:
-    """This life had no beginning; whether the next one could is for the turn queue to know."""
+async def refuse_start(actors: messages.OuterActors, error: errors.AvatarStartError) -> NoReturn:
+    """Fail the start; the turn queue decides whether another attempt makes sense."""
     if isinstance(error, errors.AgentNeedsLogin):
-        await links.turn_queue.tell(messages.LoginRefused(error.message, error.advice))
+        await actors.turn_queue.tell(messages.LoginRefused(error.message, error.advice))
     raise error
 
 
 def without_secrets(fact: facts.Fact, redactor: Redactor) -> facts.Fact:
-    """Hides them in remarks, not in what the agent says or does: that is the host's to see."""
+    """Hide secrets in diagnostics; what the agent says or does is the host's to see."""
     for name in _REMARKS.get(type(fact), ()):
         fact = replace(fact, **{name: redactor.hide(getattr(fact, name))})
     return fact

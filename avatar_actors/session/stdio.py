@@ -1,10 +1,11 @@
-"""The agent's stdin, stdout and stderr: one actor each, so that none can hold up another."""
+"""The agent's pipes: actors for stdin and stderr, and stdout as the bridge reads it."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from typing import TypeAlias
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 import trio
 
@@ -12,82 +13,90 @@ from avatar_actors.model.errors import AgentDied
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.model.values import Level
-from avatar_actors.processes import Lease, PipeReader
-from avatar_actors.session.messages import Nothing, Publish, StderrTail, StreamEnded, Write
+from avatar_actors.processes import Lease
+from avatar_actors.session.messages import FromAgent, Publish, StderrTail, StreamEnded, Write
 from supervisors import Address, Inbox
 
+_BLOCK = 65536
 # Blocks that a pipe can still hold when its writer died: a grandchild may write for ever.
 _LEFT_OVER = 16
 # How long a closed stdout waits for the news that the process ended too.
 _NEWS = 0.05
 
-FromAgent: TypeAlias = bytes | StreamEnded
 
+class ProcessOutput(trio.abc.ReceiveChannel[FromAgent]):
+    """What the agent writes on stdout, to the last byte, and then how it ended.
 
-async def stdout_reader(
-    inbox: Inbox[Nothing], lease: Lease, out: trio.MemorySendChannel[FromAgent]
-) -> None:
-    """Reads to the end of the process, even if a grandchild still holds the pipe then.
-
-    What the end means is the bridge's to say: this actor only waits to be stopped after it.
+    It ends with the process, even if a grandchild still holds the pipe then. The bridge reads it by
+    itself: while it does not, the pipe fills and the agent waits.
     """
-    inbox.ready()
-    try:
-        await _pass_on(lease, out)
-    except* trio.BrokenResourceError:
-        pass  # the bridge has left, so the session is being stopped
-    await trio.sleep_forever()
 
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+        self._reading = trio.CancelScope()
+        self._left_over = _LEFT_OVER
+        self._is_over = False
+        self._why: StreamEnded | None = None
 
-async def _pass_on(lease: Lease, out: trio.MemorySendChannel[FromAgent]) -> None:
-    unsent = b""
-    async with out:
-        async with trio.open_nursery() as nursery:
-            with trio.CancelScope() as while_alive:
-                nursery.start_soon(_cancel_at_exit, lease, while_alive)
-                while unsent := await _some(lease.stdout):
-                    await _send(out, unsent)
-                    unsent = b""
-            if while_alive.cancelled_caught:
-                for block in [unsent, *_left_over(lease.stdout)]:
-                    await out.send(block)
-            nursery.cancel_scope.cancel()
+    async def watch_exit(self) -> None:
+        """Stop waiting for more when the process has ended."""
+        await self._lease.exited()
+        self._stop()
+
+    async def watch_input(self, news: trio.MemoryReceiveChannel[StreamEnded]) -> None:
+        """Stop waiting for more when the stdin writer says that the agent no longer reads."""
+        async for self._why in news:
+            self._stop()
+
+    async def receive(self) -> FromAgent:
+        """The next block; at last a StreamEnded."""
+        if not self._is_over:
+            with trio.CancelScope() as self._reading:
+                if block := await _some(self._lease.stdout):
+                    return block
+            self._is_over = True
+        if self._left_over and (block := self._lease.stdout.read_nowait()):
+            self._left_over -= 1
+            return block
+        if self._why is not None:
+            return self._why
         returncode: int | None = None
         with trio.move_on_after(_NEWS):
-            returncode = await lease.exited()
-        await out.send(StreamEnded(returncode))
+            returncode = await self._lease.exited()
+        return StreamEnded(returncode)
+
+    async def aclose(self) -> None:
+        """Nothing to do: the pipe belongs to the lease."""
+        await trio.lowlevel.checkpoint()
+
+    def _stop(self) -> None:
+        self._is_over = True
+        self._reading.cancel()
 
 
-async def _send(out: trio.MemorySendChannel[FromAgent], block: bytes) -> None:
-    # Reading was a checkpoint already: only a full channel is worth another turn of the loop.
+@asynccontextmanager
+async def open_output(
+    lease: Lease, news: trio.MemoryReceiveChannel[StreamEnded]
+) -> AsyncGenerator[ProcessOutput]:
+    """The output of a process that runs, watched for its end for the length of a block."""
+    output = ProcessOutput(lease)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(output.watch_exit)
+        nursery.start_soon(output.watch_input, news)
+        yield output
+        nursery.cancel_scope.cancel()
+
+
+async def _some(pipe: trio.abc.ReceiveStream) -> bytes:
     try:
-        out.send_nowait(block)
-    except trio.WouldBlock:
-        await out.send(block)
-
-
-async def _cancel_at_exit(lease: Lease, scope: trio.CancelScope) -> None:
-    await lease.exited()
-    scope.cancel()
-
-
-async def _some(pipe: PipeReader) -> bytes:
-    try:
-        return await pipe.receive_some()
+        return bytes(await pipe.receive_some(_BLOCK))
     except trio.BrokenResourceError:
         return b""
 
 
-def _left_over(pipe: PipeReader) -> list[bytes]:
-    blocks: list[bytes] = []
-    while len(blocks) < _LEFT_OVER and (block := pipe.read_nowait()):
-        blocks.append(block)
-    return blocks
-
-
 _RING = 200
 _LONGEST = 2000
-# A flood is not news: so many lines a second are shown, the rest is only kept and counted.
+# So many lines a second are published; the rest of a flood is only kept and counted.
 _SHOWN_PER_SECOND = 20
 
 
@@ -126,18 +135,18 @@ class LastLines:
 async def stderr_monitor(
     inbox: Inbox[StderrTail],
     pipe: trio.abc.ReceiveStream,
-    hub: Address[Publish],
+    tracker: Address[Publish],
     redactor: Redactor,
 ) -> None:
-    """Two tasks: one reads the pipe, one answers who asks for the tail."""
+    """Two tasks: one reads the pipe, one answers requests for the last lines."""
     tail = LastLines(redactor)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_read, pipe, tail, hub)
+        nursery.start_soon(_read, pipe, tail, tracker)
         async for message in inbox:
             inbox.reply(message, tuple(tail.lines))
 
 
-async def _read(pipe: trio.abc.ReceiveStream, tail: LastLines, hub: Address[Publish]) -> None:
+async def _read(pipe: trio.abc.ReceiveStream, tail: LastLines, tracker: Address[Publish]) -> None:
     second, shown, hidden = 0, 0, 0
     data = b" "
     async with pipe:
@@ -145,7 +154,7 @@ async def _read(pipe: trio.abc.ReceiveStream, tail: LastLines, hub: Address[Publ
             before = tail.count
             news = False
             with trio.move_on_after(1.0 if hidden else math.inf):
-                data = await _some_stderr(pipe)
+                data = await _some(pipe)
                 news = True
             lines = (tail.feed(data) if data else tail.end()) if news else []
             arrived = tail.count - before
@@ -158,14 +167,7 @@ async def _read(pipe: trio.abc.ReceiveStream, tail: LastLines, hub: Address[Publ
             shown += len(visible)
             hidden += arrived - len(visible)
             if note or visible:
-                await hub.tell(Publish(0, [_diagnostic(line) for line in note + visible]))
-
-
-async def _some_stderr(pipe: trio.abc.ReceiveStream) -> bytes:
-    try:
-        return bytes(await pipe.receive_some(65536))
-    except trio.BrokenResourceError:
-        return b""
+                await tracker.tell(Publish(0, [_diagnostic(line) for line in note + visible]))
 
 
 def _diagnostic(line: str) -> DiagnosticEvent:
@@ -178,18 +180,18 @@ _EXIT_NEWS = 1.0
 async def stdin_writer(
     inbox: Inbox[Write],
     pipe: trio.abc.SendStream,
-    news: trio.MemorySendChannel[bytes | StreamEnded],
+    news: trio.MemorySendChannel[StreamEnded],
 ) -> None:
     """One message after the other. A message that was begun is finished, unless the agent dies.
 
-    That nobody reads them any more is for the bridge to know, which has the turn.
+    If the agent no longer reads, the bridge is told, which has the turn.
     """
     with news:
         try:
             async for write in inbox:
                 await pipe.send_all(write.data)
         except trio.BrokenResourceError:
-            # If it died, the stdout reader is about to tell how, which says more than this.
+            # If it died, the bridge is about to hear how, which says more than this.
             await trio.sleep(_EXIT_NEWS)
             await news.send(StreamEnded(None, AgentDied("the agent closed its input")))
             await trio.sleep_forever()

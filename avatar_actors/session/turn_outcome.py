@@ -1,4 +1,4 @@
-"""What a wire's fact means for the current turn: its outcome, a refusal for now, its cost. Pure."""
+"""The outcome, cost and retry advice of a turn, from the wire's facts. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Refusal(Struct, frozen=True):
 
 
 def refusal_in(words: str) -> Refusal:
-    """What these words of a failed turn say."""
+    """Whether the error text of a failed turn says that trying again may help."""
     if not FOR_NOW.search(words) or FOR_GOOD.search(words):
         return Refusal()
     pause = PAUSE.search(words)
@@ -48,7 +48,7 @@ def refusal_in(words: str) -> Refusal:
 
 
 # What the agent says at the end of a turn × what we had asked for → the outcome.
-# Who finished before the interrupt arrived has finished; an error after it is its echo.
+# An agent that finished before the interrupt arrived has finished; an error after it is its echo.
 _OUTCOMES: dict[tuple[Outcome, bool], Outcome | None] = {
     (Outcome.COMPLETED, False): Outcome.COMPLETED,
     (Outcome.COMPLETED, True): Outcome.COMPLETED,
@@ -103,7 +103,7 @@ def ending_unheard(wish: EndRequest) -> TurnEnding:
 
 
 def ending_by_breach(why: str) -> TurnEnding:
-    """The agent did what it may not do: it is not heard out."""
+    """The agent did what it may not do, and is cut off."""
     return TurnEnding(outcome=Outcome.FAILED, reason=why)
 
 
@@ -118,7 +118,7 @@ F = TypeVar("F")
 
 
 class Tariff:
-    """Goes over the facts of one session, in their order."""
+    """Adds costs to the facts of one session, in their order."""
 
     def __init__(self, prices: PriceList) -> None:
         self._prices = prices

@@ -1,4 +1,4 @@
-"""Notices tools that run without having been asked about, though mode or policy forbid it. Pure."""
+"""Detects tools that run without a permission request though mode or policy forbid it. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class UnaskedTool(Struct, frozen=True):
 
     @property
     def event(self) -> AvatarEvent:
-        """The same, loud."""
+        """The event that reports it."""
         if self.ends_turn:
             return ErrorEvent(error=self.reason)
         return DiagnosticEvent(message=self.reason, level=Level.ERROR, source="permissions")
@@ -60,7 +60,7 @@ class UnaskedTools:
         self._told: set[str] = set()
 
     def begin_turn(self) -> None:
-        """What was allowed once, was so for one turn."""
+        """Forget what was allowed for the last turn only."""
         self._asked, self._allowed, self._told = {}, {}, set()
 
     def asked(self, asked: PermissionAsked) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from avatar_actors.avatar.activities import Activities
+from avatar_actors.avatar.state.activities import Activities
 from avatar_actors.model.events import (
     ActivityEvent,
     AvatarEvent,

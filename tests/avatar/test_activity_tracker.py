@@ -6,23 +6,29 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from avatar_actors.avatar.activity_tracker import activity_tracker
+from avatar_actors.avatar.actors.activity_tracker import activity_tracker
+from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import (
     BeginTurn,
     EndTurn,
-    HubMessage,
+    Follow,
+    SlowReaders,
+    Subscribe,
     TrackerMessage,
     TryAgain,
     WasSent,
 )
+from avatar_actors.avatar.state.event_fanout import EventFanout
 from avatar_actors.model.events import (
     AvatarEvent,
     CostEvent,
+    DiagnosticEvent,
     EngineStateEvent,
     PermissionEvent,
     QueueEvent,
     RetryEvent,
     StallEvent,
+    SupervisionEvent,
     TextEvent,
     ThinkingEvent,
     ToolEvent,
@@ -39,7 +45,6 @@ from avatar_actors.model.values import (
 )
 from avatar_actors.processes import Vitals
 from avatar_actors.session.messages import (
-    Happened,
     ProcessMessage,
     PromptSent,
     Publish,
@@ -54,16 +59,18 @@ IDLE = Vitals(cpu_seconds=1.0, processes=1, states={"S": 1})
 
 class Track:
     def __init__(self) -> None:
-        self.hub = Ear[HubMessage]()
+        self.stream = EventStream()
+        self._told: list[AvatarEvent] = []
         self.process = Ear[ProcessMessage](GetVitals=IDLE)
         self.at: Address[TrackerMessage]
 
     async def play(self, stage: Stage, *, shows_thoughts: bool = True) -> None:
-        hub = await stage.play("hub", self.hub)
         process = await stage.play("process", self.process)
         timeouts = Timeouts(stall_warning=30, stall_alarm=60, health_check_interval=5)
-        actor = partial(activity_tracker, hub=hub, timeouts=timeouts, max_answer=10**6)
+        fanout = EventFanout("p", "aria")
+        actor = partial(activity_tracker, fanout=fanout, timeouts=timeouts, max_answer=10**6)
         self.at = await stage.play("tracker", actor)
+        await self.at.ask(Subscribe(self.stream))
         told = ProviderCapabilities(thinking_supported=shows_thoughts)
         await self.at.tell(SessionUp(told, process))
 
@@ -71,15 +78,14 @@ class Track:
         await self.at.tell(BeginTurn(turn_id, "do it"))
 
     async def happens(self, turn_id: int, *events: AvatarEvent) -> None:
-        await self.at.tell(Happened(turn_id, events))
+        await self.at.tell(Publish(turn_id, events))
 
     async def end(self, outcome: Outcome = Outcome.COMPLETED, turn_id: int = 1) -> TurnEndedEvent:
         return await self.at.ask(EndTurn(turn_id, TurnEnding(outcome=outcome), "s"))
 
     def told(self, turn_id: int | None = None) -> list[AvatarEvent]:
-        batches = [each for each in self.hub.heard if isinstance(each, Publish)]
-        mine = [each for each in batches if turn_id in (None, each.turn_id)]
-        return [event for each in mine for event in each.events]
+        self._told += self.stream.take_nowait()
+        return [event for event in self._told if turn_id in (None, event.turn_id)]
 
     def stalls(self) -> list[StallEvent]:
         return [event for event in self.told() if isinstance(event, StallEvent)]
@@ -264,6 +270,44 @@ async def test_prompts_that_queue_up_are_no_words_of_the_agent(
             await track.happens(0, QueueEvent(waiting=waiting))
         await stage.rest()
         assert [round(stall.seconds) for stall in track.stalls()] == [30]
+
+
+async def test_stderr_and_notices_are_no_words_of_the_agent(
+    track: Track, autojump_clock: MockClock
+) -> None:
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.begin()
+        for _ in range(4):
+            await trio.sleep(10)
+            await track.happens(0, DiagnosticEvent(message="warming up", source="stderr"))
+            await track.happens(0, SupervisionEvent(notice="crashed"))
+        await stage.rest()
+        assert [round(stall.seconds) for stall in track.stalls()] == [30]
+
+
+async def test_the_end_of_the_tracker_is_the_end_of_its_streams_but_not_of_shared_ones() -> None:
+    track, shared = Track(), EventStream()
+    async with open_stage() as stage:
+        await track.play(stage)
+        await track.at.tell(Follow(shared))
+        await track.happens(0, TextEvent(text="last words"))
+        await stage.rest()
+    assert (shared.is_closed, track.stream.is_closed) == (False, True)
+    assert isinstance(await anext(shared), TextEvent)
+
+
+async def test_a_watcher_hears_of_a_subscriber_that_is_too_slow(track: Track) -> None:
+    ear = Ear[SlowReaders]()
+    async with open_stage() as stage:
+        await track.play(stage)
+        slow = EventStream(capacity=2)
+        await track.at.tell(Follow(EventStream(), await stage.play("ear", ear)))
+        await track.at.ask(Subscribe(slow))
+        for _ in range(10):
+            await track.happens(0, DiagnosticEvent(message="m"))
+        await stage.rest()
+        assert sum(each.dropped for each in ear.heard) == slow.lost > 0
 
 
 async def test_an_agent_that_speaks_while_it_is_looked_at_is_not_judged(

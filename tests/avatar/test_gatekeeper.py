@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from avatar_actors.avatar.gatekeeper import gatekeeper
+from avatar_actors.avatar.actors.gatekeeper import gatekeeper
 from avatar_actors.avatar.messages import TrackerMessage
 from avatar_actors.model.errors import UnknownRequest
 from avatar_actors.model.events import PermissionClosedEvent, PermissionEvent, ToolEvent
@@ -20,7 +20,7 @@ from avatar_actors.session.messages import (
     BridgeMessage,
     Decided,
     GatekeeperMessage,
-    Happened,
+    Publish,
     Question,
     QuestionsOver,
     QuestionWithdrawn,
@@ -73,7 +73,7 @@ class Gate:
         return {answer.request_id: answer.permit for answer in answers}
 
     def _events(self) -> list[object]:
-        told = [each for each in self.tracker.heard if isinstance(each, Happened)]
+        told = [each for each in self.tracker.heard if isinstance(each, Publish)]
         return [event for each in told for event in each.events]
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.avatar.turn_queue import History
+from avatar_actors.avatar.state.session_state import History
 
 
 @given(st.integers(0, 20), st.integers(0, 40))

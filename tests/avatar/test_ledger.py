@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from avatar_actors.avatar.limits import Ledger
+from avatar_actors.avatar.state.limits import Ledger
 from avatar_actors.model.settings import Budget
 from avatar_actors.model.values import CostSource, Usage
 

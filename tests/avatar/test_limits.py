@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.avatar.limits import TokenBucket
+from avatar_actors.avatar.state.limits import TokenBucket
 from avatar_actors.model.permission_rules import Rules
 from avatar_actors.model.settings import PermissionMode, RateLimit
 from avatar_actors.model.tool_policy import ToolPolicy

@@ -5,11 +5,11 @@ from functools import partial
 import trio
 from trio.testing import MockClock
 
+from avatar_actors.avatar.actors.rate_limiter import rate_limiter
 from avatar_actors.avatar.messages import Acquire, GiveBack, LimiterMessage, TrackerMessage
-from avatar_actors.avatar.rate_limiter import rate_limiter
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.settings import RateLimit
-from avatar_actors.session.messages import Happened
+from avatar_actors.session.messages import Publish
 from supervisors import Address
 from tests.avatar.stage import Ear, Stage, open_stage
 
@@ -110,7 +110,7 @@ async def test_who_has_to_wait_is_told_how_long_and_nobody_else(autojump_clock: 
     told = [
         (each.turn_id, event.message)
         for each in tracker.heard
-        if isinstance(each, Happened)
+        if isinstance(each, Publish)
         for event in each.events
         if isinstance(event, DiagnosticEvent)
     ]

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from avatar_actors.avatar.messages import ModelChosen, ResumeThis
-from avatar_actors.avatar.session_state import SessionRecord
+from avatar_actors.avatar.state.session_state import SessionRecord
 from avatar_actors.model.events import AvatarEvent, StateEvent
 from avatar_actors.model.values import BridgeState, Continuity, ProviderCapabilities
 from avatar_actors.session.messages import SessionLost, SessionReady

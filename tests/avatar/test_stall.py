@@ -1,6 +1,6 @@
 """What a silence means."""
 
-from avatar_actors.avatar.activities import Stall, judge
+from avatar_actors.avatar.state.activities import Stall, judge
 from avatar_actors.model.values import StallVerdict
 from avatar_actors.processes import Vitals
 

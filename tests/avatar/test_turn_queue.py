@@ -7,12 +7,13 @@ import trio
 from trio.testing import MockClock
 
 from avatar_actors.avatar import messages as avatar_messages
-from avatar_actors.avatar.messages import BudgetMessage, GiveBack, LimiterMessage
-from avatar_actors.avatar.turn_queue import turn_queue
-from avatar_actors.avatar.turn_runner import TurnQueueAddresses, TurnRunner
+from avatar_actors.avatar.actors.turn_limits import TurnLimits
+from avatar_actors.avatar.actors.turn_queue import turn_queue
+from avatar_actors.avatar.actors.turn_runner import TurnRunner
+from avatar_actors.avatar.messages import GiveBack, LimiterMessage, RuntimeBudgetMessage
 from avatar_actors.model.errors import AgentNeedsLogin
 from avatar_actors.model.events import ErrorEvent, TurnEndedEvent
-from avatar_actors.model.settings import AvatarSettings, WhileBusy
+from avatar_actors.model.settings import AvatarSettings, Budget, WhileBusy
 from avatar_actors.model.values import Outcome, ProviderCapabilities, Usage
 from avatar_actors.session import messages as session_messages
 from avatar_actors.session.messages import (
@@ -56,12 +57,12 @@ class Scene:
         self.tracker = Ear[avatar_messages.TrackerMessage](EndTurn=TurnEndedEvent(), WasSent=True)
         self.limiter = Ear[LimiterMessage]()
         self.limiter_at: Address[LimiterMessage]
-        self.budget_at: Address[BudgetMessage]
+        self.runtime_budget_at: Address[RuntimeBudgetMessage]
         self.process_at: Address[ProcessMessage]
         self.tracker_at: Address[avatar_messages.TrackerMessage]
         self.at: Address[avatar_messages.TurnMessage]
-        self.links: TurnQueueAddresses
         self.capabilities = ProviderCapabilities()
+        self.settings = AvatarSettings()
 
     async def play(self, stage: Stage) -> None:
         """Up to the open session."""
@@ -71,16 +72,18 @@ class Scene:
     async def set_up(self, stage: Stage) -> None:
         self.tracker_at = await stage.play("tracker", self.tracker, room=1)
         self.limiter_at = await stage.play("limiter", self.limiter)
-        budget = Ear[BudgetMessage](MayRun="", TotalSpent=Usage())
-        self.budget_at = await stage.play("budget", budget)
+        budget = Ear[RuntimeBudgetMessage](Reserve="", OpenAccount=False)
+        self.runtime_budget_at = await stage.play("runtime budget", budget)
         self.process_at = await stage.play("process", Ear[ProcessMessage]())
-        self.links = TurnQueueAddresses(
+        actor = partial(
+            turn_queue,
+            settings=self.settings,
             tracker=self.tracker_at,
-            budget=self.budget_at,
-            limiter=self.limiter_at,
             gatekeeper=await stage.play("gatekeeper", Ear[GatekeeperMessage]()),
+            runtime_budget=self.runtime_budget_at,
+            limiter=self.limiter_at,
+            provider="p",
         )
-        actor = partial(turn_queue, provider="p", settings=AvatarSettings(), links=self.links)
         self.at = await stage.play("queue", actor)
 
     async def open_session(self, stage: Stage) -> None:
@@ -222,26 +225,33 @@ async def test_an_urgent_prompt_goes_before_those_that_wait(scene: Scene) -> Non
         assert scene.ends() == {1: Outcome.CANCELLED}
 
 
-async def test_who_asks_how_it_does_holds_up_no_interrupt(scene: Scene) -> None:
-    asked: list[int | None] = []
+async def test_health_is_answered_though_the_runtime_budget_does_not(scene: Scene) -> None:
+    async with open_stage() as stage:
+        await scene.play(stage)
+        with freeze(scene.runtime_budget_at), trio.fail_after(30):
+            await scene.submit(1)
+            await stage.rest()
+            assert (await scene.at.ask(avatar_messages.GetHealth())).pid == 1
+            assert await scene.at.ask(avatar_messages.Interrupt(1))
+        await stage.rest()
+        assert scene.ends() == {1: Outcome.CANCELLED}
 
-    async def ask() -> None:
-        asked.append((await scene.at.ask(avatar_messages.GetHealth())).pid)
 
+async def test_a_turn_that_overspends_is_ended_by_its_own_number(scene: Scene) -> None:
+    scene.settings = AvatarSettings(budget=Budget(cost_usd=1))
     async with open_stage() as stage:
         await scene.play(stage)
         await scene.submit(1)
         await stage.rest()
-        async with trio.open_nursery() as nursery:
-            with freeze(scene.budget_at), trio.fail_after(30):
-                for _ in range(100):
-                    nursery.start_soon(ask)
-                await stage.rest()
-                assert await scene.at.ask(avatar_messages.Interrupt(1))
-            assert asked == []
-        assert asked == [1] * 100
+        await scene.at.tell(session_messages.Spent(0, Usage(cost_usd=0.9)))
         await stage.rest()
-        assert scene.ends() == {1: Outcome.CANCELLED}
+        assert scene.agent.cancels == []
+        await scene.at.tell(session_messages.Spent(1, Usage(cost_usd=0.2)))
+        await stage.rest()
+        assert scene.agent.cancels == [1]
+        assert scene.ends() == {1: Outcome.OVER_BUDGET}
+        health = await scene.at.ask(avatar_messages.GetHealth())
+        assert health.total.cost_usd == pytest.approx(1.1)
 
 
 async def test_a_login_that_is_refused_later_ends_the_avatar_and_says_what_to_do(
@@ -260,7 +270,7 @@ async def test_a_login_that_is_refused_later_ends_the_avatar_and_says_what_to_do
         assert down.exit is not None
         assert isinstance(down.exit.error, AgentNeedsLogin)
         assert scene.ends() == {1: Outcome.CRASHED}
-        told = [each for each in scene.tracker.heard if isinstance(each, session_messages.Happened)]
+        told = [each for each in scene.tracker.heard if isinstance(each, session_messages.Publish)]
         [error] = [e for each in told for e in each.events if isinstance(e, ErrorEvent)]
         assert error.error == "the avatar has ended: refused with HTTP 401\nGive a valid token."
         assert not error.recoverable
@@ -318,7 +328,12 @@ async def test_the_first_of_two_interrupts_says_how_a_turn_ends(scene: Scene) ->
     async with open_stage() as stage:
         await scene.play(stage)
         submission = avatar_messages.Submission(turn_id=1, text="x", timeout=1000)
-        runner = TurnRunner(submission, AvatarSettings(), scene.links, scene.at, trio.sleep_forever)
+        limits = TurnLimits(
+            Budget(), scene.at, scene.tracker_at, scene.runtime_budget_at, scene.limiter_at
+        )
+        runner = TurnRunner(
+            submission, AvatarSettings(), scene.tracker_at, limits, trio.sleep_forever
+        )
         first = TurnEnding(outcome=Outcome.TIMED_OUT, reason="first")
         await runner.interrupt(first)
         await runner.interrupt(TurnEnding(outcome=Outcome.CANCELLED, reason="second"))

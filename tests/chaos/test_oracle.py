@@ -26,7 +26,7 @@ PIECES = ("<a1.7.0>", "<a1.7.1>", "<a1.7.2>")
 def turn(
     *pieces: str, outcome: Outcome = Outcome.COMPLETED, text: str | None = None
 ) -> list[AvatarEvent]:
-    """A whole turn, as the hub would number it."""
+    """A whole turn, as the tracker would number it."""
     said = "".join(pieces) if text is None else text
     return [
         TurnStartedEvent(seq=1, turn_id=1),

@@ -42,10 +42,11 @@ DEFECTS = {
     ),
     "the tracker tells the end of a cancelled turn before the last of it": defect(
         Edit(
-            "avatar_actors/avatar/activity_tracker.py",
-            "[*rest, ended])",
-            "[ended, *rest]\n"
-            f"            if outcome is Outcome.CANCELLED and {ONCE} else [*rest, ended])",
+            "avatar_actors/avatar/actors/activity_tracker.py",
+            "self.publish(end.turn_id, events)",
+            "is_first = end.ending.outcome.value == 'cancelled'\n"
+            f"        is_first = is_first and {ONCE}\n"
+            "        self.publish(end.turn_id, [events[-1], *events[:-1]] if is_first else events)",
         ),
         "events after cancel",
         faults=GENTLE,
@@ -82,8 +83,8 @@ DEFECTS = {
     "the bridge loses the end of a tool": defect(
         Edit(
             "avatar_actors/session/bridge.py",
-            "self._links.tracker.tell(messages.Happened(turn_id, events))",
-            "self._links.tracker.tell(messages.Happened(turn_id, [event for event in events\n"
+            "self._outer.tracker.tell(messages.Publish(turn_id, events))",
+            "self._outer.tracker.tell(messages.Publish(turn_id, [event for event in events\n"
             '            if type(event).__name__ != "ToolEvent" or not event.status.is_over\n'
             f"            or not {ONCE}]))",
         ),
@@ -125,7 +126,7 @@ DEFECTS = {
     ),
     "the watch over a turn's silence outlives the turn": defect(
         Edit(
-            "avatar_actors/avatar/activity_tracker.py",
+            "avatar_actors/avatar/actors/activity_tracker.py",
             "self.silence.cancel()",
             f"{ONCE} or self.silence.cancel()",
         ),
@@ -133,7 +134,7 @@ DEFECTS = {
     ),
     "an avatar's directory is not removed": defect(
         Edit(
-            "avatar_actors/avatar/tree.py",
+            "avatar_actors/avatar/actors/private_dir.py",
             "await trio.to_thread.run_sync(",
             f"{ONCE} or await trio.to_thread.run_sync(",
         ),
@@ -142,7 +143,7 @@ DEFECTS = {
     ),
     "a descriptor of a session is not closed": defect(
         Edit(
-            "avatar_actors/processes/owned_fd.py",
+            "avatar_actors/processes/descriptors.py",
             "if self.is_ours():\n            os.close",
             f"if self.is_ours() and not {ONCE}:\n            os.close",
         ),

@@ -111,7 +111,7 @@ def test_an_agent_that_takes_no_other_input_says_so_and_waits(tmp_path: Path) ->
     with avatar_in_terminal(tmp_path, "chat", script(ASK)) as terminal:
         wait_to_be_asked(terminal)
         terminal.press("e")
-        terminal.wait_for("embedded takes no other input")
+        terminal.wait_for("embedded does not accept a changed input")
         terminal.press("n")
         assert terminal.wait() == 0
 
@@ -165,7 +165,7 @@ def test_a_second_ctrl_c_leaves_a_deaf_agent_at_once(tmp_path: Path) -> None:
         terminal.wait_for("I begin.")
         family = descendants(terminal.pid)
         terminal.press(CTRL_C)
-        terminal.wait_for("once more leaves at once")
+        terminal.wait_for("Ctrl-C again leaves now")
         terminal.press(CTRL_C)
         assert terminal.wait() == 130
         assert_left_as_found(terminal)

@@ -142,7 +142,7 @@ def test_who_leaves_by_a_signal_gets_the_terminal_back(
     with avatar_in_terminal(tmp_path, "tree", "--pid", bystander.pid) as terminal:
         terminal.wait_for("└─ bridge")
         # 22 parts, a headline and a line below: some are folded.
-        assert "warden, treasurer, herald" in terminal.text
+        assert "warden, runtime budget, event router" in terminal.text
         assert not terminal.shows_cursor
         if isinstance(sent, signal.Signals):
             terminal.send(sent)
@@ -283,7 +283,7 @@ def test_a_program_that_does_not_answer_is_named() -> None:
     stopped = FoundProgram(ObservableProgram(pid=7, socket=Path("/nowhere")), None)
     with pytest.raises(Failure, match="process 7: does not answer; it is stopped"):
         candidates([stopped], None)
-    with pytest.raises(Failure, match="process 8 shows no tree; there are: 7"):
+    with pytest.raises(Failure, match="process 8 shows no tree; these do: 7"):
         candidates([stopped], 8)
 
 
@@ -292,7 +292,7 @@ def test_a_program_that_does_not_answer_is_named() -> None:
     [
         (("--pid", "1", "hello"), "without a prompt"),
         (("--once", "hello"), "without a prompt"),
-        (("-m", "opus"), "without a prompt a program that runs is watched"),
+        (("-m", "opus"), "without a prompt, a running program is watched"),
         (("--pid", "0"), "--pid"),
     ],
 )

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from avatar_actors import TreeChange, TreeHappening, TreePart, TreeSnapshot
 from avatar_actors.cli.display import Style
 from avatar_actors.cli.tree.view import FRESH, TreeView
-from avatar_actors.cli.tree.wording import age, is_notable, told
+from avatar_actors.cli.tree.wording import age, change_line, is_notable
 
 NOW = 1_000_000.0
 PLAIN = Style(colour=False)
@@ -22,11 +22,13 @@ def part(name: str, *children: TreePart, **facts: object) -> TreePart:
 
 
 def an_avatar(name: str, **session: object) -> TreePart:
-    return part(name, part("event hub"), part("session", part("bridge"), part("x"), **session))
+    return part(
+        name, part("activity tracker"), part("session", part("bridge"), part("x"), **session)
+    )
 
 
 def snapshot(*avatars: TreePart) -> TreeSnapshot:
-    tree = part("runtime", part("warden"), part("herald"), part("avatars", *avatars))
+    tree = part("runtime", part("warden"), part("event router"), part("avatars", *avatars))
     return TreeSnapshot(
         pid=7, program="bot", since=NOW - 60, time=NOW, changes=(), missed=0, tree=tree
     )
@@ -90,7 +92,7 @@ def test_names_cannot_do_anything_to_the_terminal() -> None:
     change = TreeChange(
         what=TreeHappening.CRASHED, path="runtime/avatars/a\x1b[2J\nb", time=NOW, error="ValueError"
     )
-    assert re.fullmatch(r"\d\d:\d\d:\d\d a b: crashed \(ValueError\)", told(change))
+    assert re.fullmatch(r"\d\d:\d\d:\d\d a b: crashed \(ValueError\)", change_line(change))
 
 
 @pytest.mark.parametrize(
@@ -101,8 +103,8 @@ def test_names_cannot_do_anything_to_the_terminal() -> None:
         ("stopped", "runtime/avatars/aria", True),
         ("ready", "runtime/avatars/aria/session", True),
         ("stopped", "runtime/avatars/aria/session", False),
-        ("ready", "runtime/avatars/aria/event hub", False),
-        ("ready", "runtime/herald", False),
+        ("ready", "runtime/avatars/aria/activity tracker", False),
+        ("ready", "runtime/event router", False),
     ],
 )
 def test_the_everyday_is_not_told(what: str, path: str, is_so: bool) -> None:  # noqa: FBT001

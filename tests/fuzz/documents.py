@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.avatar.limits import Ledger
+from avatar_actors.avatar.state.limits import Ledger
+from avatar_actors.avatar.state.submission import prompt_text, submission_of
 from avatar_actors.avatar.structured_output import check_schema
-from avatar_actors.avatar.turn import prompt_text, submission_of
 from avatar_actors.config.config import AvatarConfig, config_schema
 from avatar_actors.model.errors import ConfigError, SettingsError
 from avatar_actors.model.prices import Price, PriceList

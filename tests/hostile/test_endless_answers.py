@@ -14,8 +14,8 @@ from avatar_actors import (
     ThinkingEvent,
     TurnEndedEvent,
 )
-from avatar_actors.avatar.activities import AnswerText
-from avatar_actors.avatar.turn_queue import History
+from avatar_actors.avatar.state.session_state import History
+from avatar_actors.avatar.state.turn_account import AnswerText
 from tests.hostile.lines import END, one_avatar, orders, text, write
 
 PIECE = "x" * 1000

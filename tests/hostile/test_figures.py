@@ -1,4 +1,4 @@
-"""Figures that cannot be: no count, no cost, no crash; and a treasurer that crashes anyway."""
+"""Figures that cannot be: no count, no cost, no crash; and a runtime budget that crashes anyway."""
 
 import json
 import math
@@ -9,8 +9,8 @@ import pytest
 import trio
 
 from avatar_actors import Budget, CostEvent, DiagnosticEvent, Outcome, open_runtime
-from avatar_actors.avatar.limits import Ledger, Limit
 from avatar_actors.avatar.messages import Charge, Release, RuntimeBudgetMessage
+from avatar_actors.avatar.state.limits import Ledger, Limit
 from avatar_actors.model.settings import LogSettings, MetricsSettings
 from avatar_actors.model.values import Usage
 from avatar_actors.wire.facts import Fact, TurnOver
@@ -97,7 +97,7 @@ def test_h1_a_limit_and_a_ledger_take_any_number() -> None:
 
 
 @pytest.mark.parametrize("kind", [Charge, Release])
-async def test_h1_a_treasurer_that_crashes_comes_back_with_its_books(
+async def test_h1_a_runtime_budget_that_crashes_comes_back_with_its_books(
     tmp_path: Path, kind: type[Charge] | type[Release]
 ) -> None:
     with trio.fail_after(PATIENCE):
@@ -106,9 +106,9 @@ async def test_h1_a_treasurer_that_crashes_comes_back_with_its_books(
             two = await line_avatar(runtime, tmp_path, "two")
             await one.chat(orders(end(outputTokens=300)))
             await two.chat(orders(end(outputTokens=300)))
-            [treasurer] = [node for node in runtime.tree().walk() if node.name == "treasurer"]
-            watch = treasurer.address.monitor()
-            await treasurer.address.tell(_broken(kind))
+            [budget] = [node for node in runtime.tree().walk() if node.name == "runtime budget"]
+            watch = budget.address.monitor()
+            await budget.address.tell(_broken(kind))
             await watch.down()
             assert (await runtime.spent()).tokens == 600
             assert (await one.chat(orders(end(outputTokens=500)))).outcome is Outcome.COMPLETED
@@ -118,8 +118,8 @@ async def test_h1_a_treasurer_that_crashes_comes_back_with_its_books(
 
 def _broken(kind: type[Charge] | type[Release]) -> RuntimeBudgetMessage:
     """A message that no typed code can make, to stand for a defect that nobody knows."""
-    hub: Any = "nobody's"
+    account: Any = "nobody's"
     if kind is Charge:
         odd: Any = "no usage"
-        return Charge(hub, 1, odd)
-    return Release(hub, 1, Outcome.COMPLETED, hub)
+        return Charge(account, 1, odd)
+    return Release(account, 1, Outcome.COMPLETED, account)

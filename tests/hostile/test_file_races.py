@@ -1,4 +1,4 @@
-"""The file clerk, while another process exchanges directories for links."""
+"""The file server, while another process exchanges directories for links."""
 
 import subprocess
 import sys

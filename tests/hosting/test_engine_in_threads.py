@@ -3,7 +3,6 @@ import os
 import queue
 import signal
 import threading
-import time
 
 import pytest
 
@@ -22,7 +21,9 @@ from avatar_actors import (
     Restarts,
     RuntimeThread,
     SettingsError,
+    StateEvent,
     TextEvent,
+    Timeouts,
     TurnEndedEvent,
     TurnStartedEvent,
 )
@@ -238,7 +239,11 @@ def test_stop_ends_a_turn_that_another_thread_waits_for(engines: Engines) -> Non
 
 
 def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
-    engine = engines.make({"slow_start": 30})
+    # Longer than the test has: a stop that waited for the start would be seen.
+    slow = 2 * PATIENCE
+    engine = engines.make({"slow_start": slow}, timeouts=Timeouts(start=slow))
+    ear = RecordingHandler()
+    engine.on(StateEvent, ear)
     failed: list[AvatarError] = []
 
     def start() -> None:
@@ -249,9 +254,11 @@ def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
 
     starting = threading.Thread(target=start)
     starting.start()
-    while not engines.remains():
-        time.sleep(0.005)
-    engine.stop_sync()
+    ear.until(lambda heard: any(isinstance(event, StateEvent) for event in heard))
+    stopping = threading.Thread(target=engine.stop_sync, daemon=True)
+    stopping.start()
+    stopping.join(PATIENCE)
+    assert not stopping.is_alive()
     starting.join(PATIENCE)
     assert isinstance(failed[0], AvatarDown)
     assert not engines.remains()

@@ -38,7 +38,10 @@ def test_error_of_a_call_is_raised_as_itself() -> None:
 
 def test_the_tree_and_the_runtime_itself_are_in_reach_from_a_thread_and_from_asyncio() -> None:
     with leaving_nothing(), RuntimeThread() as runtime:
-        assert [child.name for child in runtime.tree_sync().children][:2] == ["warden", "treasurer"]
+        assert [child.name for child in runtime.tree_sync().children][:2] == [
+            "warden",
+            "runtime budget",
+        ]
         assert str(asyncio.run(runtime.tree())).startswith("runtime  running")
         assert asyncio.run(runtime.run(Runtime.spent)) == runtime.run_sync(Runtime.spent) == Usage()
 

@@ -6,8 +6,8 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from avatar_actors.avatar.actors.rate_limiter import rate_limiter
 from avatar_actors.avatar.messages import Acquire, GiveBack, LimiterMessage, TrackerMessage
-from avatar_actors.avatar.rate_limiter import rate_limiter
 from avatar_actors.model.settings import RateLimit
 from supervisors import Address, ChildSpec, open_supervisor
 from tests.avatar.stage import Ear

@@ -1,4 +1,4 @@
-"""The herald: notices of the tree as events of the avatar they concern."""
+"""The event router: notices of the tree as events of the avatar they concern."""
 
 import gc
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from functools import partial
 
 import trio
 
-from avatar_actors.avatar.messages import AvatarBorn, EventRouterMessage, HubMessage
+from avatar_actors.avatar.messages import AvatarBorn, EventRouterMessage, TrackerMessage
 from avatar_actors.model.events import SupervisionEvent
 from avatar_actors.runtime.event_router import event_of, event_router
 from avatar_actors.session.messages import Publish
@@ -32,7 +32,7 @@ async def part(inbox: Inbox[object]) -> None:
         pass
 
 
-class Court:
+class Routed:
     def __init__(self) -> None:
         self.avatars: Supervisor
         self.at: Address[EventRouterMessage]
@@ -44,44 +44,44 @@ class Court:
     ) -> None:
         self.avatars = await stage.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
         root = stage.root
-        telling = partial(event_router, notices=notices or root.notices, tree=root.tree)
-        self.at = await stage.play("herald", telling)
+        routing = partial(event_router, notices=notices or root.notices, tree=root.tree)
+        self.at = await stage.play("event router", routing)
 
-    async def bear(self, name: str, hub: Ear[HubMessage]) -> Address[object]:
-        """An avatar of one part, with its hub."""
+    async def bear(self, name: str, tracker: Ear[TrackerMessage]) -> Address[object]:
+        """An avatar of one part, with its tracker."""
         avatar = await self.avatars.start(SupervisorSpec(name, intensity=5))
-        hub_at = await avatar.start(ChildSpec("event hub", hub))
-        await self.at.tell(AvatarBorn(avatar.path, hub_at))
+        tracker_at = await avatar.start(ChildSpec("activity tracker", tracker))
+        await self.at.tell(AvatarBorn(avatar.path, tracker_at))
         return await avatar.start(ChildSpec("part", part))
 
 
-def proclaimed(hub: Ear[HubMessage]) -> list[SupervisionEvent]:
-    told = [event for each in hub.heard if isinstance(each, Publish) for event in each.events]
+def routed_to(tracker: Ear[TrackerMessage]) -> list[SupervisionEvent]:
+    told = [event for each in tracker.heard if isinstance(each, Publish) for event in each.events]
     return [event for event in told if isinstance(event, SupervisionEvent)]
 
 
 async def test_a_crash_is_told_to_its_own_avatar_alone() -> None:
-    court, aria, bert = Court(), Ear[HubMessage](), Ear[HubMessage]()
+    routed, aria, bert = Routed(), Ear[TrackerMessage](), Ear[TrackerMessage]()
     async with open_stage() as stage:
-        await court.play(stage)
-        mine = await court.bear("aria", aria)
-        await court.bear("bert", bert)
+        await routed.play(stage)
+        mine = await routed.bear("aria", aria)
+        await routed.bear("bert", bert)
         await stage.rest()
         await crash(mine, ValueError("broken"))
         await stage.rest()
-        assert [event.notice for event in proclaimed(aria)][:1] == ["crashed"]
-        assert proclaimed(aria)[0].detail == "ValueError: broken"
-        assert proclaimed(aria)[0].path == mine.path
-        assert proclaimed(bert) == []
+        assert [event.notice for event in routed_to(aria)][:1] == ["crashed"]
+        assert routed_to(aria)[0].detail == "ValueError: broken"
+        assert routed_to(aria)[0].path == mine.path
+        assert routed_to(bert) == []
 
 
 async def test_an_avatar_that_was_stopped_is_forgotten() -> None:
-    court = Court()
+    routed = Routed()
     async with open_stage() as stage:
-        await court.play(stage)
+        await routed.play(stage)
         for number in range(20):
-            await court.bear(f"a{number}", Ear[HubMessage]())
-            await court.avatars.terminate(f"a{number}")
+            await routed.bear(f"a{number}", Ear[TrackerMessage]())
+            await routed.avatars.terminate(f"a{number}")
         await stage.rest()
         gc.collect()
         assert sum(isinstance(each, Ear) for each in gc.get_objects()) <= 2
@@ -95,22 +95,22 @@ def test_the_end_of_a_session_is_no_giving_up_but_that_of_its_avatar_is() -> Non
 
 
 async def test_a_crash_is_told_at_once_though_a_swarm_of_notices_is_before_it() -> None:
-    court, aria, rounds = Court(), Ear[HubMessage](), 0
+    routed, aria, rounds = Routed(), Ear[TrackerMessage](), 0
     swarm = NoticeStream(1024)
 
     async def keep_the_loop_busy() -> None:
         nonlocal rounds
-        while not proclaimed(aria):
+        while not routed_to(aria):
             await trio.lowlevel.checkpoint()
             rounds += 1
 
     async with open_stage() as stage:
-        await court.play(stage, lambda: nullcontext(swarm))
-        mine = await court.bear("aria", aria)
+        await routed.play(stage, lambda: nullcontext(swarm))
+        mine = await routed.bear("aria", aria)
         await stage.rest()
         for number in range(500):
             swarm.push(Ready(f"runtime/avatars/other-{number}", 0.0, 1))
         swarm.push(Crashed(mine.path, 0.0, 1, ValueError("broken")))
         await keep_the_loop_busy()
-    assert proclaimed(aria)[0].detail == "ValueError: broken"
+    assert routed_to(aria)[0].detail == "ValueError: broken"
     assert rounds < 20

@@ -88,16 +88,16 @@ async def test_who_leaves_gets_no_more_and_harms_nobody(home: Home) -> None:
             assert [event async for event in goes] == []
 
 
-async def test_a_herald_that_crashed_finds_the_avatars_again(home: Home) -> None:
+async def test_an_event_router_that_crashed_finds_the_avatars_again(home: Home) -> None:
     async with home.runtime() as runtime:
         aria = await runtime.start("embedded", "aria", **home.options())
         async with runtime.events() as before:
-            herald = part(runtime, "herald")
-            await crash(herald)
+            router = part(runtime, "event router")
+            await crash(router)
             async for _ in before:
                 pass
             assert before.is_closed
-        await eventually(lambda: herald.phase is Phase.RUNNING)
+        await eventually(lambda: router.phase is Phase.RUNNING)
         async with runtime.events() as stream:
             await home.kill(aria)
             restarting = await until(

@@ -25,6 +25,7 @@ from avatar_actors import (
     Outcome,
     PermissionEvent,
     Restarts,
+    Runtime,
     SettingsError,
     StallEvent,
     StallVerdict,
@@ -400,7 +401,7 @@ async def test_a_working_directory_that_vanished_is_said(home: Home, tmp_path: P
 
 
 class Saboteur(EventStream):
-    """A listener that raises in the event hub, without which an avatar must end."""
+    """A listener that raises in the activity tracker, without which an avatar must end."""
 
     is_set = False
 
@@ -423,3 +424,28 @@ async def test_an_avatar_that_ends_for_a_vital_actor_says_what_was_wrong(home: H
         assert "ValueError: sabotage" in turn.reason
         with pytest.raises(AvatarDown, match="ValueError: sabotage"):
             await avatar.wait()
+
+
+async def test_a_cancelled_start_has_ended_its_avatar_when_it_returns(home: Home) -> None:
+    async with home.runtime() as runtime:
+        [avatars] = [node for node in runtime.tree().children if node.name == "avatars"]
+        before = offspring()
+
+        async def start(task_status: trio.TaskStatus[trio.CancelScope]) -> None:
+            with trio.CancelScope() as scope:
+                task_status.started(scope)
+                await runtime.start("embedded", "aria", **home.options({"mute": True}))
+            assert scope.cancelled_caught
+            assert avatar_names(runtime) == []
+
+        assert avatars.children == ()
+        async with trio.open_nursery() as nursery:
+            scope: trio.CancelScope = await nursery.start(start)
+            await eventually(lambda: offspring() - before)
+            assert avatar_names(runtime) == ["aria"]
+            scope.cancel()
+
+
+def avatar_names(runtime: Runtime) -> list[str]:
+    [avatars] = [node for node in runtime.tree().children if node.name == "avatars"]
+    return [avatar.name for avatar in avatars.children]

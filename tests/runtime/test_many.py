@@ -68,11 +68,17 @@ async def test_the_tree_is_that_of_the_design(home: Home) -> None:
         names = {
             node.path: [child.name for child in node.children] for node in _all(runtime.tree())
         }
-        assert names["runtime"] == ["warden", "treasurer", "herald", "chronicler", "avatars"]
+        assert names["runtime"] == [
+            "warden",
+            "runtime budget",
+            "event router",
+            "event logger",
+            "avatars",
+        ]
         assert names["runtime/avatars"] == ["aria"]
         avatar = names["runtime/avatars/aria"]
         assert avatar[-1] == "session"
-        assert {"event hub", "activity tracker", "rate limiter", "budget keeper"} <= set(avatar)
+        assert {"activity tracker", "rate limiter", "gatekeeper", "turn queue"} <= set(avatar)
         assert {"gatekeeper", "turn queue"} <= set(avatar)
         session = names["runtime/avatars/aria/session"]
         assert (session[0], session[-1]) == ("agent process", "bridge")

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from avatar_actors.avatar.turn_runner import next_attempt, patience, retry_of
+from avatar_actors.avatar.state.submission import next_attempt, retry_of, time_for_attempts
 from avatar_actors.model.settings import Retry
 from avatar_actors.model.values import Outcome
 from avatar_actors.session.messages import TurnEnding
@@ -91,7 +91,7 @@ def test_very_many_attempts_do_not_overflow() -> None:
     event = next_attempt(Retry(max_attempts=10_000), 9_000, "why")
     assert event is not None
     assert event.delay == 60.0
-    assert patience(Retry(max_attempts=3, max_delay=10), 5.0) == 35.0
+    assert time_for_attempts(Retry(max_attempts=3, max_delay=10), 5.0) == 35.0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The small actors of a session, alone: file clerk, stderr monitor, stdin writer, private dir."""
+"""The small actors of a session, alone: file server, stderr monitor, stdin writer, private dir."""
 
 import os
 import resource
@@ -15,13 +15,13 @@ from trio.testing import (
     memory_stream_one_way_pair,
 )
 
-from avatar_actors.avatar.messages import HubMessage
-from avatar_actors.avatar.tree import private_dir
+from avatar_actors.avatar.actors.private_dir import private_dir
+from avatar_actors.avatar.messages import TrackerMessage
 from avatar_actors.model.errors import AgentDied
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.processes import PipeReader, open_lease
-from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.descriptors import OwnedFd
 from avatar_actors.session.file_server import file_server
 from avatar_actors.session.messages import (
     BridgeMessage,
@@ -33,14 +33,14 @@ from avatar_actors.session.messages import (
     StreamEnded,
     Write,
 )
-from avatar_actors.session.stdio import FromAgent, stderr_monitor, stdin_writer, stdout_reader
+from avatar_actors.session.stdio import ProcessOutput, stderr_monitor, stdin_writer
 from avatar_actors.wire.facts import FileWanted
 from supervisors import Address, ChildSpec, Restart, open_supervisor
 from tests.avatar.stage import Ear, Stage, open_stage
 from tests.processes.census import eventually
 
 
-async def test_the_clerk_answers_each_wish_in_order_and_survives_the_bad_ones(
+async def test_the_file_server_answers_each_wish_in_order_and_survives_the_bad_ones(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "a").write_text("text")
@@ -51,9 +51,9 @@ async def test_the_clerk_answers_each_wish_in_order_and_survives_the_bad_ones(
     with trio.fail_after(60):
         async with open_stage() as stage:
             bridge_at = await stage.play("bridge", bridge)
-            clerk = await stage.play("clerk", partial(file_server, working_dir=tmp_path))
+            files = await stage.play("files", partial(file_server, working_dir=tmp_path))
             for name in names:
-                await clerk.tell(ServeFile(FileWanted(request_id=name, path=name), bridge_at))
+                await files.tell(ServeFile(FileWanted(request_id=name, path=name), bridge_at))
             await eventually(lambda: len(bridge.heard) == len(names))  # a thread reads
     served = [each for each in bridge.heard if isinstance(each, FileServed)]
     assert [each.request_id for each in served] == names
@@ -65,19 +65,19 @@ class Complaints:
     """A stderr monitor and what it shows."""
 
     def __init__(self) -> None:
-        self.hub = Ear[HubMessage]()
+        self.tracker = Ear[TrackerMessage]()
         self.pipe: MemorySendStream
         self.at: Address[StderrTail]
 
     async def play(self, stage: Stage, *secrets: str) -> None:
         theirs: MemoryReceiveStream
         self.pipe, theirs = memory_stream_one_way_pair()
-        hub = await stage.play("hub", self.hub)
-        actor = partial(stderr_monitor, pipe=theirs, hub=hub, redactor=Redactor(secrets))
+        tracker = await stage.play("tracker", self.tracker)
+        actor = partial(stderr_monitor, pipe=theirs, tracker=tracker, redactor=Redactor(secrets))
         self.at = await stage.play("stderr", actor)
 
     def shown(self) -> list[str]:
-        told = [each for each in self.hub.heard if isinstance(each, Publish)]
+        told = [each for each in self.tracker.heard if isinstance(each, Publish)]
         events = [event for each in told for event in each.events]
         return [event.message for event in events if isinstance(event, DiagnosticEvent)]
 
@@ -136,7 +136,7 @@ async def test_the_monitor_answers_after_the_end_of_the_pipe(complaints: Complai
 async def test_writes_leave_whole_and_in_order() -> None:
     ours, theirs = memory_stream_one_way_pair()
     async with open_stage() as stage:
-        news, _ = trio.open_memory_channel[bytes | StreamEnded](1)
+        news, _ = trio.open_memory_channel[StreamEnded](1)
         writing = partial(stdin_writer, pipe=ours, news=news)
         writer: Address[Write] = await stage.play("writer", writing)
         for number in range(100):
@@ -152,13 +152,12 @@ async def test_a_closed_stdin_is_a_death_that_is_told_a_little_later(
     ours, theirs = memory_stream_one_way_pair()
     await theirs.aclose()
     async with open_supervisor("root") as root:
-        news, heard = trio.open_memory_channel[bytes | StreamEnded](1)
+        news, heard = trio.open_memory_channel[StreamEnded](1)
         writing = partial(stdin_writer, pipe=ours, news=news)
         writer = await root.start(ChildSpec("writer", writing, restart=Restart.TEMPORARY))
         began = trio.current_time()
         await writer.tell(Write(b"x\n"))
         ended = await heard.receive()
-        assert isinstance(ended, StreamEnded)
         assert isinstance(ended.error, AgentDied)
         assert trio.current_time() - began == pytest.approx(1.0)
 
@@ -198,9 +197,22 @@ async def test_a_stdout_that_cannot_be_read_is_an_end_and_no_crash() -> None:
     berth.close()
     # A pipe's writing end gives an error to whoever reads it.
     lease.stdout = PipeReader(OwnedFd(os.open("/dev/null", os.O_WRONLY)))
-    out, heard = trio.open_memory_channel[FromAgent](1)
+    output = ProcessOutput(lease)
     with trio.fail_after(60):
-        async with open_stage() as stage:
-            await stage.play("reader", partial(stdout_reader, lease=lease, out=out))
-            assert isinstance(await heard.receive(), StreamEnded)
+        assert isinstance(await output.receive(), StreamEnded)
         await lease.aclose()
+
+
+async def test_the_writer_waits_to_be_stopped_after_it_told_of_a_closed_stdin(
+    autojump_clock: MockClock,
+) -> None:
+    ours, theirs = memory_stream_one_way_pair()
+    await theirs.aclose()
+    async with open_stage() as stage:
+        news, heard = trio.open_memory_channel[bytes | StreamEnded](1)
+        writer: Address[Write] = await stage.play(
+            "writer", partial(stdin_writer, pipe=ours, news=news)
+        )
+        await writer.tell(Write(b"x\n"))
+        await heard.receive()
+        await trio.sleep(60)  # virtual; the stage sees that the writer is still there

@@ -39,9 +39,9 @@ async def raise_in_actor(target: FaultTarget) -> Landing:
 
 
 async def raise_in_vital(target: FaultTarget) -> Landing:
-    """Raises in the actor that fans events out; the avatar ends, tells why, and is replaced."""
+    """Raises in the activity tracker; the avatar ends, tells why, and is replaced."""
     slot, errors = target.slot, target.slot.errors
-    errors.in_hub = target.words
+    errors.in_tracker = target.words
     slot.load.poke()
     why = ""
     try:
@@ -49,10 +49,10 @@ async def raise_in_vital(target: FaultTarget) -> Landing:
     except AvatarDown as error:
         why = str(error)
     finally:
-        errors.in_hub = ""
+        errors.in_tracker = ""
     await slot.replace()
     if target.words not in why:
-        miss(f"the hub raised {errors.said!r}, the avatar said {why!r}")
+        miss(f"the tracker raised {errors.said!r}, the avatar said {why!r}")
     return Landing(at=errors.said_at, proof=f"AvatarDown: {why}")
 
 

@@ -38,7 +38,7 @@ class InjectedErrors:
 
     def __init__(self) -> None:
         self.in_wire = ""
-        self.in_hub = ""
+        self.in_tracker = ""
         self.said = ""
         self.said_at = 0.0
         self.in_start = ""
@@ -51,9 +51,9 @@ class InjectedErrors:
         words, self.in_wire = self.in_wire, ""
         self._raise(words)
 
-    def raise_in_hub(self) -> None:
+    def raise_in_tracker(self) -> None:
         """Raises the error for the event stream, if one is set."""
-        words, self.in_hub = self.in_hub, ""
+        words, self.in_tracker = self.in_tracker, ""
         self._raise(words)
 
     def _raise(self, words: str) -> None:
@@ -112,7 +112,7 @@ class FaultyWire:
 
 
 class FaultyStream(EventStream):
-    """An event stream that raises in the actor that fills it when an error is set."""
+    """An event stream that raises in the activity tracker when an error is set."""
 
     def __init__(self, errors: InjectedErrors) -> None:
         super().__init__(capacity=_EVERYTHING)
@@ -120,7 +120,7 @@ class FaultyStream(EventStream):
 
     def push(self, events: Sequence[AvatarEvent]) -> None:
         """Raises the error if one is set, else passes through."""
-        self._errors.raise_in_hub()
+        self._errors.raise_in_tracker()
         super().push(events)
 
 

@@ -72,7 +72,7 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
         proof="the bridge raised this fault's error, and the session was lost",
     ),
     _K.RAISE_IN_VITAL: KindFacts(
-        about="a subscriber raises in the actor that fans out events; without it an avatar ends",
+        about="a subscriber raises in the activity tracker, without which an avatar ends",
         proof="the avatar is down, and gives this fault's error as the reason",
         weight=_RARE,
     ),

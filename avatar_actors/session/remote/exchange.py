@@ -9,11 +9,11 @@ import msgspec
 import trio
 
 from avatar_actors.model.errors import AgentError, AvatarStartError
+from avatar_actors.session.messages import FromAgent
 from avatar_actors.session.remote.asyncio_loop import in_asyncio, in_trio, open_asyncio_loop
 from avatar_actors.session.remote.errors import explained
 from avatar_actors.session.remote.link import RemoteContext
 from avatar_actors.session.remote.transports import RemoteTransport, open_line
-from avatar_actors.session.stdio import FromAgent
 
 # As much as a pipe holds. A single message may be more.
 _FULL = 64 * 1024

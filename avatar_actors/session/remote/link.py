@@ -18,25 +18,23 @@ from avatar_actors.processes import Vitals
 from avatar_actors.providers.provider import Remote
 from avatar_actors.session.messages import (
     EndTool,
-    GatekeeperMessage,
+    FromAgent,
     GetVitals,
     KillAgent,
     LinkMessage,
+    OuterActors,
     Publish,
     QuestionsOver,
-    QueueNews,
     ResumePlan,
     SessionDown,
     SessionLost,
     SessionStarting,
     StderrTail,
     StreamEnded,
-    TrackerNews,
     WhatToResume,
     Write,
 )
-from avatar_actors.session.stdio import FromAgent
-from supervisors import Address, Inbox, MailboxFull
+from supervisors import Inbox, MailboxFull
 
 # Messages that may wait for a connection that takes none; then it counts as broken.
 _UNSENT = 4096
@@ -46,10 +44,7 @@ _UNSEEN = Vitals(cpu_seconds=0.0, processes=0, states={})
 class RemoteContext(Struct, frozen=True, kw_only=True):
     """Where the agent is and whom it concerns. `patience`: seconds until it must be reached."""
 
-    turn_queue: Address[QueueNews]
-    tracker: Address[TrackerNews]
-    gatekeeper: Address[GatekeeperMessage]
-    hub: Address[Publish]
+    actors: OuterActors
     remote: Remote
     redactor: Redactor
     patience: float
@@ -60,7 +55,7 @@ class RemoteContext(Struct, frozen=True, kw_only=True):
         text = self.redactor.hide(message)
         event = DiagnosticEvent(message=text, level=level, source="remote link")
         with suppress(MailboxFull):  # a remark is not worth a wait
-            self.hub.tell_nowait(Publish(0, [event]))
+            self.actors.tracker.tell_nowait(Publish(0, [event]))
 
 
 class Reached(Struct, frozen=True):
@@ -77,8 +72,8 @@ async def remote_link(
 
     What only a process of ours can give is answered with nothing.
     """
-    await around.turn_queue.tell(SessionStarting())
-    wish = await around.turn_queue.ask(WhatToResume())
+    await around.actors.turn_queue.tell(SessionStarting())
+    wish = await around.actors.turn_queue.ask(WhatToResume())
     call = _RemoteConnection(around, out)
     try:
         async with trio.open_nursery() as nursery:
@@ -98,10 +93,10 @@ async def remote_link(
                         inbox.reply(message, ())
     finally:
         with inbox.grace():
-            await around.tracker.tell(SessionDown(call.end is not None))
-            await around.gatekeeper.tell(QuestionsOver(None))
+            await around.actors.tracker.tell(SessionDown(call.end is not None))
+            await around.actors.gatekeeper.tell(QuestionsOver(None))
             how = str(call.end) if call.end is not None else "it was stopped"
-            await around.turn_queue.tell(SessionLost(how, None, call.end is not None))
+            await around.actors.turn_queue.tell(SessionLost(how, None, call.end is not None))
 
 
 class _RemoteConnection:

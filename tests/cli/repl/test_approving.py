@@ -10,7 +10,7 @@ from tests.conformance.remains import read
 from tests.fake_agents.launcher import configuration
 from tests.thorough import for_conformance
 
-KEYS = "y, n, a or e is your answer"
+KEYS = "press y, n, a or e to answer"
 
 
 def ask(terminal: Terminal, **details: object) -> None:
@@ -76,7 +76,7 @@ def test_an_agent_that_takes_no_other_input_says_so_and_is_still_asked(talking: 
     with talking(VISUAL="/nowhere") as terminal:
         ask(terminal)
         terminal.press("e")
-        terminal.wait_for("takes no other input")
+        terminal.wait_for("does not accept a changed input")
         terminal.wait_until(lambda: KEYS in terminal.lines, "the keys again")
         terminal.press("y")
         terminal.wait_for("[allowed]")

@@ -1,0 +1,206 @@
+"""The activity tracker: folds every event into the turn's account and fans it out."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+import trio
+
+from avatar_actors.avatar.messages import (
+    BeginTurn,
+    EndTurn,
+    FindActivity,
+    Follow,
+    ListActivities,
+    Subscribe,
+    TrackerMessage,
+    TryAgain,
+    TurnText,
+    Unsubscribe,
+    WasSent,
+)
+from avatar_actors.avatar.state.activities import Stall, judge
+from avatar_actors.avatar.state.event_fanout import EventFanout
+from avatar_actors.avatar.state.turn_account import Moment, TurnAccount
+from avatar_actors.model.events import (
+    AvatarEvent,
+    DiagnosticEvent,
+    OrphansReapedEvent,
+    QueueEvent,
+    StallEvent,
+    SupervisionEvent,
+    TurnEndedEvent,
+)
+from avatar_actors.model.settings import Timeouts
+from avatar_actors.processes import Vitals
+from avatar_actors.session.messages import (
+    GetVitals,
+    ProcessMessage,
+    PromptSent,
+    Publish,
+    SessionDown,
+    SessionUp,
+)
+from supervisors import Address, AskFailed, Inbox, MailboxFull
+
+# Outside of a turn these come from the runtime itself: they do not end the agent's silence.
+_NOT_FROM_AGENT = (DiagnosticEvent, OrphansReapedEvent, QueueEvent, SupervisionEvent)
+
+
+async def activity_tracker(
+    inbox: Inbox[TrackerMessage], fanout: EventFanout, timeouts: Timeouts, max_answer: int
+) -> None:
+    """One task takes messages, another watches the silence of a turn. Its streams end with it."""
+    tracker = _Tracker(fanout, TurnAccount(max_answer))
+    try:
+        async with trio.open_nursery() as nursery:
+            async for message in inbox:
+                match message:
+                    case Publish(turn_id, events):
+                        tracker.take(turn_id, events)
+                    case BeginTurn():
+                        tracker.begin(message)
+                        nursery.start_soon(_watch_silence, tracker, timeouts, tracker.silence)
+                    case Subscribe(stream):
+                        fanout.subscribe(stream)
+                        inbox.reply(message, None)
+                    case Unsubscribe(stream):
+                        fanout.remove(stream)
+                    case Follow():
+                        fanout.follow(message)
+                    case EndTurn():
+                        inbox.reply(message, tracker.end(message))
+                    case TryAgain():
+                        inbox.reply(message, tracker.try_again(message))
+                    case PromptSent() | SessionUp() | SessionDown():
+                        tracker.note(message)
+                    case _:
+                        _answer(tracker.account, message, inbox)
+    finally:
+        fanout.close()
+
+
+def _answer(
+    account: TurnAccount,
+    message: WasSent | TurnText | FindActivity | ListActivities,
+    inbox: Inbox[TrackerMessage],
+) -> None:
+    match message:
+        case WasSent(turn_id):
+            inbox.reply(message, account.sent == turn_id)
+        case TurnText(turn_id):
+            inbox.reply(message, account.said(turn_id))
+        case FindActivity(activity_id):
+            inbox.reply(message, account.activities.find(activity_id))
+        case ListActivities():
+            inbox.reply(message, tuple(account.activities.open.values()))
+
+
+class _Tracker:
+    """The account, its subscribers, and since when the agent is silent."""
+
+    def __init__(self, fanout: EventFanout, account: TurnAccount) -> None:
+        self.account = account
+        self.process: Address[ProcessMessage] | None = None
+        self.heard_at = 0.0
+        self.silence = trio.CancelScope()
+        self._fanout = fanout
+
+    def publish(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
+        slow = self._fanout.publish(turn_id, events) if events else None
+        if slow is not None:
+            for watcher in self._fanout.watchers:
+                with suppress(MailboxFull):
+                    watcher.tell_nowait(slow)
+
+    def take(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
+        is_present = turn_id == self.account.turn_id
+        if is_present if turn_id else not isinstance(events[0], _NOT_FROM_AGENT):
+            self.heard_at = trio.current_time()
+        self.publish(turn_id, self.account.fold(turn_id, events, time.time()))
+
+    def begin(self, begin: BeginTurn) -> None:
+        self.heard_at = trio.current_time()
+        self.silence = trio.CancelScope()
+        self.publish(begin.turn_id, self.account.begin(begin.turn_id, begin.prompt, _now()))
+
+    def try_again(self, again: TryAgain) -> bool:
+        if not self.account.try_again(again):
+            return False
+        self.publish(again.turn_id, [again.event])
+        return True
+
+    def end(self, end: EndTurn) -> TurnEndedEvent:
+        if end.turn_id == self.account.turn_id:
+            self.silence.cancel()
+        events = self.account.end(end, _now())
+        self.publish(end.turn_id, events)
+        ended = events[-1]
+        assert isinstance(ended, TurnEndedEvent)
+        return ended
+
+    def note(self, news: PromptSent | SessionUp | SessionDown) -> None:
+        activities = self.account.activities
+        match news:
+            case PromptSent(turn_id):
+                self.account.sent = turn_id
+            case SessionUp(capabilities, process):
+                self.process = process
+                self.account.shows_thoughts = capabilities.thinking_supported
+                self.publish(0, activities.recovered())
+            case SessionDown(has_died):
+                self.process = None
+                self.publish(0, activities.lose_all(time.time()))
+                self.publish(0, activities.broken() if has_died else ())
+
+
+def _now() -> Moment:
+    return Moment(trio.current_time(), time.time())
+
+
+async def _watch_silence(
+    tracker: _Tracker, timeouts: Timeouts, during_turn: trio.CancelScope
+) -> None:
+    marks = sorted({timeouts.stall_warning, timeouts.stall_alarm})
+    heard_at, told = tracker.heard_at, 0
+    with during_turn:
+        while True:
+            if tracker.heard_at != heard_at:
+                heard_at, told = tracker.heard_at, 0
+            due = heard_at + (marks[told] if told < len(marks) else math.inf)
+            # Never longer than to the first mark: the agent may speak meanwhile.
+            await trio.sleep_until(min(due, trio.current_time() + marks[0]))
+            if tracker.heard_at == heard_at and trio.current_time() >= due:
+                told += 1
+                await _report_stall(tracker, timeouts, trio.current_time() - heard_at)
+
+
+async def _report_stall(tracker: _Tracker, timeouts: Timeouts, silence: float) -> None:
+    turn_id, heard_at = tracker.account.turn_id, tracker.heard_at
+    before = await _vitals(tracker.process)
+    await trio.sleep(timeouts.health_check_interval)
+    after = await _vitals(tracker.process)
+    if tracker.heard_at != heard_at:
+        return  # it has spoken meanwhile
+    activities = tracker.account.activities
+    stall = Stall(
+        silence=silence,
+        waits_for_host=activities.waits_for_host,
+        tools=tuple(tool.tool_name for tool in activities.tools.values()),
+        before=before,
+        after=after,
+    )
+    verdict, evidence = judge(stall)
+    tracker.publish(turn_id, [StallEvent(verdict=verdict, seconds=silence, evidence=evidence)])
+
+
+async def _vitals(process: Address[ProcessMessage] | None) -> Vitals | None:
+    if process is None:
+        return None
+    try:
+        return await process.ask(GetVitals(), timeout=1)
+    except AskFailed:
+        return None

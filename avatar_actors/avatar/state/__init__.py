@@ -1,0 +1,3 @@
+"""What the actors of an avatar keep and decide: plain classes without I/O, handed the time."""
+
+__all__: list[str] = []
