@@ -1,4 +1,4 @@
-"""Chaos on purpose: faults by a seed over many avatars under load, judged by an oracle."""
+"""Makes faults on purpose, by a seed, on avatars under load, and checks every promise."""
 
 from avatar_actors.chaos.campaign import ChaosAgents, plan_of
 from avatar_actors.chaos.counters import RunProgress
@@ -12,8 +12,7 @@ from avatar_actors.chaos.report.report import (
     report_from_json,
     report_to_json,
 )
-from avatar_actors.chaos.report.summary import text_summary
-from avatar_actors.chaos.report.wording import duration, share, verdict
+from avatar_actors.chaos.report.summary import duration, share, text_summary, verdict
 from avatar_actors.chaos.run import run_chaos
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Which faults are planned for which agents, and each at its time, slice by slice."""
+"""Plans the faults for the chosen agents and injects each at its time, slice by slice."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from msgspec import Struct
 from avatar_actors import AvatarOptions, Provider, SettingsError
 from avatar_actors.chaos.faults.injector import inject
 from avatar_actors.chaos.faults.kinds import FaultKind, Needs, possible
-from avatar_actors.chaos.faults.schedule import PlannedFault, ScheduleWish, Slice, schedule
-from avatar_actors.chaos.oracle.leak_check import Alone, LeakCheck
+from avatar_actors.chaos.faults.schedule import PlannedFault, ScheduleRequest, Slice, schedule
+from avatar_actors.chaos.leak_check import Alone, LeakCheck
 from avatar_actors.chaos.report.report import ChaosOptions
 from avatar_actors.chaos.report.samples import Effort, effort
 from avatar_actors.chaos.slot import Slot
@@ -25,30 +25,32 @@ SCRIPTED = "embedded"
 
 
 class ChaosAgents(Struct, frozen=True, kw_only=True):
-    """Who is tried: a provider and the options for each of its avatars."""
+    """The agents under test: a provider and the options for each of its avatars."""
 
     provider: str | Provider = SCRIPTED
     options: AvatarOptions = {}
 
     @property
     def kind(self) -> Provider:
-        """The provider itself."""
+        """The provider."""
         named = self.provider
         return provider_named(named) if isinstance(named, str) else named
 
     @property
     def needs(self) -> Needs:
-        """What it can play."""
+        """Whether the agent plays scripts."""
         return Needs.SCRIPT if self.kind.name == SCRIPTED else Needs.NOTHING
 
 
-def plan_of(options: ChaosOptions, cast: ChaosAgents) -> tuple[PlannedFault, ...]:
-    """The schedule of these options for this provider; a SettingsError if it can suffer none."""
-    kinds = possible(options.kinds, cast.needs)
+def plan_of(options: ChaosOptions, agents: ChaosAgents) -> tuple[PlannedFault, ...]:
+    """The schedule for these options; raises SettingsError if no kind of fault is possible."""
+    kinds = possible(options.kinds, agents.needs)
     if not kinds:
         names = ", ".join(kind.value for kind in options.kinds)
-        raise SettingsError(f"{cast.kind.name} plays no scripts, without which there is no {names}")
-    wish = ScheduleWish(
+        raise SettingsError(
+            f"{agents.kind.name} plays no scripts, without which there is no {names}"
+        )
+    request = ScheduleRequest(
         seed=options.seed,
         seconds=options.seconds,
         every=options.every,
@@ -56,17 +58,20 @@ def plan_of(options: ChaosOptions, cast: ChaosAgents) -> tuple[PlannedFault, ...
         kinds=kinds,
         order=options.order,
     )
-    return schedule(wish)
+    return schedule(request)
 
 
-def left_out(options: ChaosOptions, cast: ChaosAgents) -> tuple[FaultKind, ...]:
-    """The kinds that were wished, or all, without those that it can play."""
-    can = possible(options.kinds, cast.needs)
+def left_out(options: ChaosOptions, agents: ChaosAgents) -> tuple[FaultKind, ...]:
+    """The requested kinds of faults, or all, that this agent cannot play."""
+    can = possible(options.kinds, agents.needs)
     return tuple(kind for kind in options.kinds or FaultKind if kind not in can)
 
 
 class FaultClock:
-    """`began`: where 0 is, on the system's monotonic clock; it moves on with every rest."""
+    """Time under faults; paused while leaks are checked.
+
+    `began` is its zero on the monotonic clock, which moves on with every pause.
+    """
 
     def __init__(self) -> None:
         self.began = time.monotonic()
@@ -74,21 +79,21 @@ class FaultClock:
 
     @property
     def now(self) -> float:
-        """Seconds since the faults began, without rests."""
+        """Seconds since the faults began, without pauses."""
         return time.monotonic() - self.began
 
     @property
     def effort(self) -> Effort:
-        """What the host did in these seconds."""
+        """How much the host has worked in that time."""
         return effort() - self._effort
 
     async def until(self, seconds: float) -> None:
-        """Until it shows this, if it does not yet."""
+        """Waits until the clock shows this."""
         await trio.sleep(max(0.0, seconds - self.now))
 
     @contextmanager
     def standing_still(self) -> Generator[None]:
-        """What happens inside takes no time, and no effort."""
+        """Pauses the clock and the measured effort."""
         now, done = self.now, self.effort
         try:
             yield
@@ -97,9 +102,9 @@ class FaultClock:
 
 
 class Campaign:
-    """`alone`: what each kind did that had a slice of its own, to its end.
+    """Injects the faults of every slice, and tells how far it is.
 
-    `phase`, `kind`, `done`, `missed` and `last` tell how far it is.
+    `alone` holds what each kind did that had a slice of its own.
     """
 
     def __init__(self, parts: Sequence[Slice]) -> None:
@@ -112,31 +117,31 @@ class Campaign:
 
     @property
     def seconds(self) -> float:
-        """How far it is in its schedule, whatever the faults took beyond their slices."""
+        """The position in the schedule, whatever faults took beyond their slices."""
         return min(self.clock.now - self._late, self._end)
 
-    async def run(self, stages: Sequence[Slot], survey: LeakCheck, records: IO[bytes]) -> None:
-        """To its end; the one slice of a mixed run is surveyed by who looks for what is left."""
+    async def run(self, slots: Sequence[Slot], leak_check: LeakCheck, records: IO[bytes]) -> None:
+        """Runs every slice; after one of a single kind, checks what it has left."""
         self.clock = FaultClock()
         for part in self._parts:
-            await self._inject_all(part, stages, records)
+            await self._inject_all(part, slots, records)
             if part.kind is not None:
                 self.phase = "looking around"
                 with self.clock.standing_still():
-                    self.alone[part.kind] = await survey.of_slice()
+                    self.alone[part.kind] = await leak_check.of_slice()
 
-    async def _inject_all(self, part: Slice, stages: Sequence[Slot], records: IO[bytes]) -> None:
-        """Each at its time, side by side; and until the last has been dealt with."""
+    async def _inject_all(self, part: Slice, slots: Sequence[Slot], records: IO[bytes]) -> None:
+        """Starts each fault at its time and waits for the last one to end."""
         self.phase, self.kind = "faults", "" if part.kind is None else part.kind.value
         self._late, self._end = max(0.0, self.clock.now - part.begin), part.end
         async with trio.open_nursery() as nursery:
             for fault in part.faults:
                 await self.clock.until(fault.at + self._late)
-                nursery.start_soon(self._inject, fault, stages[fault.avatar], records)
+                nursery.start_soon(self._inject, fault, slots[fault.avatar], records)
             await self.clock.until(part.end + self._late)
 
-    async def _inject(self, fault: PlannedFault, stage: Slot, records: IO[bytes]) -> None:
-        record = await inject(stage, fault, self.clock.began)
+    async def _inject(self, fault: PlannedFault, slot: Slot, records: IO[bytes]) -> None:
+        record = await inject(slot, fault, self.clock.began)
         # To a file: what is kept in memory would look like a leak of what is measured.
         records.write(msgspec.json.encode(record) + b"\n")
         self.done += 1

@@ -1,4 +1,4 @@
-"""What a run counts as it goes, fixed in size, and how far it is."""
+"""The counters of a run, fixed in size, and its progress."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Prompts(Struct):
     lost: int = 0
 
     def __add__(self, other: Prompts) -> Prompts:
-        """Both together."""
+        """The sum."""
         sums = {name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
         return Prompts(**sums)
 
     def __sub__(self, other: Prompts) -> Prompts:
-        """What came since `other`."""
+        """The prompts since `other`."""
         rest = {name: getattr(self, name) - getattr(other, name) for name in self.__struct_fields__}
         return Prompts(**rest)
 
     def add(self, outcome: Outcome) -> None:
-        """One has its outcome."""
+        """Counts the outcome of a prompt."""
         if outcome is Outcome.COMPLETED:
             self.answered += 1
         elif outcome is Outcome.CANCELLED:
@@ -42,7 +42,7 @@ class Prompts(Struct):
 
 
 class RunCounters(Struct):
-    """What all avatars have in common. `in_slice`: of `siblings`, in the present slice."""
+    """The counters that all avatars share; `in_slice` is `siblings` in the present slice."""
 
     baseline: Histogram = field(default_factory=Histogram)
     siblings: Histogram = field(default_factory=Histogram)
@@ -54,21 +54,21 @@ class RunCounters(Struct):
     is_baseline: bool = True
 
     def waited(self, question: NumberedPrompt, seconds: float) -> None:
-        """A sibling, on which no fault was, had its whole answer after so long."""
+        """Counts how long an avatar without a fault took for its whole answer."""
         if question.cancel_after is not None:
             return
         for waits in (self.baseline,) if self.is_baseline else (self.siblings, self.in_slice):
             waits.add(seconds)
 
     def disturb(self, words: str) -> None:
-        """A sibling, on which no fault was, had another outcome than it should."""
+        """Counts an avatar without a fault whose prompt had a wrong outcome."""
         self.disturbed += 1
         if len(self.disturbances) < _EXAMPLES:
             self.disturbances.append(words)
 
 
 class RunProgress(Struct, frozen=True, kw_only=True):
-    """How far a run is. `kind`: that of the present slice, where each has its own."""
+    """How far a run is. `kind` is that of the present slice, if it has one of its own."""
 
     phase: str
     kind: str = ""

@@ -12,17 +12,17 @@ from msgspec import Struct
 
 from avatar_actors import Avatar, AvatarDown, Outcome, TextEvent, Turn, TurnEndedEvent
 from avatar_actors.chaos.counters import Prompts, RunCounters
-from avatar_actors.chaos.oracle.oracle import Oracle
+from avatar_actors.chaos.oracle import Oracle
 from avatar_actors.chaos.questions import TOKEN, NumberedPrompt
 
-# Who has no outcome, no restart, no answer by then has none: many times what a busy machine needs.
+# What has not ended by then never will: many times what a busy machine needs.
 PATIENCE = 60.0
 _AGAIN = 0.05
 _REMEMBERED = 64
 
 
 class PromptOutcome(Struct, frozen=True, kw_only=True):
-    """What became of a question. `ended` is None if it could not even be handed in."""
+    """How a prompt ended. `ended` is None if it could not even be handed in."""
 
     sent: float
     done: float
@@ -31,14 +31,14 @@ class PromptOutcome(Struct, frozen=True, kw_only=True):
 
 
 class _Answered(Struct, frozen=True):
-    """When; the texts of floods would fill the memory that is measured."""
+    """The times of an answer only: texts of floods would fill the memory that is measured."""
 
     sent: float
     done: float
 
 
 class _Special:
-    """A fault's own question, and its answer once there is one."""
+    """A prompt of a fault, and its outcome once there is one."""
 
     def __init__(self, question: NumberedPrompt) -> None:
         self.question = question
@@ -47,31 +47,30 @@ class _Special:
 
 
 class LoadTarget(Struct, frozen=True, kw_only=True):
-    """Whom a player asks what: `avatar` and `write` are asked anew for each question."""
+    """The avatar under load. `avatar` and `write` are called for every prompt."""
 
     name: str
     avatar: Callable[[], Avatar]
     write: Callable[[], NumberedPrompt]
-    ledger: Oracle
-    tally: RunCounters
+    oracle: Oracle
+    counters: RunCounters
     pause: float
 
 
 class LoadGenerator:
-    """Asks all the time; a fault may have its own question asked next.
+    """Sends prompt after prompt to one avatar; a fault can have its own prompt sent next.
 
-    `hits` counts the faults on this place, `is_hit`: one is being dealt with. `call` is the scope
-    of the present question, for a host that leaves it.
-    Who has `asking` keeps it from asking; it is to be had when a question has its outcome.
+    `hits` counts the faults on this avatar; `is_hit` says that one is under way. `call` is the
+    cancel scope of the present prompt. Holding `asking` keeps further prompts from being sent.
     """
 
-    def __init__(self, place: LoadTarget) -> None:
+    def __init__(self, target: LoadTarget) -> None:
         self.prompts = Prompts()
         self.hits = 0
         self.is_hit = False
         self.call: trio.CancelScope | None = None
         self.asking = trio.Lock()
-        self._place = place
+        self._target = target
         self._special: deque[_Special] = deque()
         self._is_over = False
         self._poke = trio.Event()
@@ -79,25 +78,25 @@ class LoadGenerator:
         self._news = trio.Event()
 
     async def rehearse(self) -> str:
-        """One question, in peace: what is wrong with its answer, or nothing."""
-        ended = (await self._ask(self._place.write())).ended
+        """Sends one prompt before the faults; returns what is wrong with its answer, or nothing."""
+        ended = (await self._ask(self._target.write())).ended
         if ended is None:
             return f"nothing came within {PATIENCE:g} s"
         is_well = ended.outcome is Outcome.COMPLETED
         return "" if is_well else ended.reason or ended.outcome.value
 
     async def play(self, replace: Callable[[], Awaitable[None]]) -> None:
-        """Question after question, until it is told to finish; `replace` who gave up."""
+        """Sends prompts until `finish`; calls `replace` for an avatar that gave up."""
         while not self._is_over:
             async with self.asking:
                 await self._next(replace)
             self._poke = trio.Event()
             if not self._special and not self._is_over:
-                with trio.move_on_after(self._place.pause):
+                with trio.move_on_after(self._target.pause):
                     await self._poke.wait()
 
     async def put(self, question: NumberedPrompt) -> PromptOutcome:
-        """Have this asked next. Who is cancelled here takes it back, also from the avatar."""
+        """Has this prompt sent next; if cancelled, takes it back, also from the avatar."""
         special = _Special(question)
         self._special.append(special)
         self.poke()
@@ -113,16 +112,16 @@ class LoadGenerator:
         return special.answer
 
     def poke(self) -> None:
-        """Do not wait before the next question."""
+        """Skips the pause before the next prompt."""
         self._poke.set()
 
     def finish(self) -> None:
-        """No more questions than the present one."""
+        """Sends no prompt after the present one."""
         self._is_over = True
         self.poke()
 
     async def answered_since(self, moment: float) -> float:
-        """When a question was answered that was asked after the moment."""
+        """Waits for the answer to a prompt that was sent after this moment, and gives its time."""
         while True:
             for answer in self._answered:
                 if answer.sent >= moment:
@@ -134,7 +133,7 @@ class LoadGenerator:
 
     async def _next(self, replace: Callable[[], Awaitable[None]]) -> None:
         special = self._special.popleft() if self._special else None
-        answer = await self._ask(special.question if special else self._place.write())
+        answer = await self._ask(special.question if special else self._target.write())
         if special:
             special.answer = answer
             special.is_done.set()
@@ -142,18 +141,18 @@ class LoadGenerator:
             await self._look_after(replace)
 
     async def _look_after(self, replace: Callable[[], Awaitable[None]]) -> None:
-        """Nobody is up: by a fault, which will send another, or because it gave up."""
-        if self._place.avatar().is_down and not self.is_hit and not self._is_over:
-            self._place.tally.given_up += 1
+        """The avatar is down: a fault will replace it, or it gave up and is replaced here."""
+        if self._target.avatar().is_down and not self.is_hit and not self._is_over:
+            self._target.counters.given_up += 1
             await replace()
         await trio.sleep(_AGAIN)
 
     async def _ask(self, question: NumberedPrompt) -> PromptOutcome:
-        place, sent, hits = self._place, time.monotonic(), self.hits
+        target, sent, hits = self._target, time.monotonic(), self.hits
         was_hit = self.is_hit
-        turn = place.avatar().turn(question.prompt, timeout=question.timeout)
+        turn = target.avatar().turn(question.prompt, timeout=question.timeout)
         self.prompts.sent += 1
-        place.ledger.asked(turn.turn_id, question)
+        target.oracle.asked(turn.turn_id, question)
         texts: list[str] = []
         is_handed_in = False
         with (
@@ -171,7 +170,7 @@ class LoadGenerator:
         if not is_handed_in and not is_late:
             self.prompts.refused += 1
             return answer
-        judge = place.ledger.left if scope.cancel_called else place.ledger.answered
+        judge = target.oracle.left if scope.cancel_called else target.oracle.answered
         judge(turn.turn_id, answer.text, None if is_late else turn.ended)
         if turn.ended is None or is_late:
             self.prompts.lost += 1
@@ -183,10 +182,10 @@ class LoadGenerator:
         return answer
 
     async def _hear_out(self, turn: Turn, question: NumberedPrompt, texts: list[str]) -> None:
-        """To the end; on its way the host may interrupt it, once."""
+        """Reads the turn to its end; the host may interrupt it once on the way."""
         pieces, last = 0, question.cancel_after
         async for event in turn:
-            self._place.ledger.handed(turn.turn_id, event)
+            self._target.oracle.handed(turn.turn_id, event)
             if isinstance(event, TextEvent):
                 texts.append(event.text)
                 pieces += len(TOKEN.findall(event.text))
@@ -196,7 +195,7 @@ class LoadGenerator:
 
     @contextmanager
     def _callable(self) -> Generator[trio.CancelScope]:
-        """What happens inside can be cancelled by who has `call`."""
+        """Exposes a cancel scope as `call`."""
         with trio.CancelScope() as scope:
             self.call = scope
             try:
@@ -213,9 +212,9 @@ class LoadGenerator:
     def _judge(
         self, question: NumberedPrompt, answer: PromptOutcome, ended: TurnEndedEvent
     ) -> None:
-        """No fault was here: it must have gone as if there were none anywhere."""
+        """There was no fault on this avatar: its prompt must have gone well."""
         if ended.outcome is Outcome.COMPLETED:
-            self._place.tally.waited(question, answer.done - answer.sent)
+            self._target.counters.waited(question, answer.done - answer.sent)
         elif ended.outcome is not Outcome.CANCELLED or question.cancel_after is None:
-            words = f"{self._place.name}: {ended.outcome.value}: {ended.reason}"
-            self._place.tally.disturb(words)
+            words = f"{self._target.name}: {ended.outcome.value}: {ended.reason}"
+            self._target.counters.disturb(words)

@@ -1,4 +1,4 @@
-"""Numbered prompts, whose answers tell whose they are and whether anything of them is missing."""
+"""Numbered prompts: an answer shows whose it is and whether any of it is missing."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Step: TypeAlias = Mapping[str, object]
 
 # `<a7.41.3>`: avatar a7, its question 41, piece 3; piece `f`: one of a flood.
 TOKEN: Final = re.compile(r"<(a\d+)\.(\d+)\.(\d+|f)>")
-# `[t=…]`: the moment, in monotonic ns, at which the agent began to do its fault.
+# `[t=…]`: the moment, in monotonic ns, at which the agent began its fault.
 MOMENT: Final = re.compile(r"\[t=(\d+)\]")
 FLOOD: Final = "f"
-# Longer than anybody looks for who was left behind.
+# Longer than any leak check waits.
 _LONG: Final = 600
 
 
 class NumberedPrompt(Struct, frozen=True, kw_only=True):
     """A prompt and what its answer must hold: `pieces` in order, `flood` alike, `tools` ended.
 
-    Not `is_exact`: the answer is a model's own words, of which only strangers' tokens are wrong.
+    Without `is_exact` the answer is a model's own words, and only tokens of others are wrong.
     """
 
     avatar: str
@@ -39,7 +39,7 @@ class NumberedPrompt(Struct, frozen=True, kw_only=True):
 
 
 class PromptWriter:
-    """Writes an avatar's questions, one number after the other."""
+    """Writes the prompts of one avatar, with increasing numbers."""
 
     def __init__(self, avatar: str, seed: int) -> None:
         self._avatar = avatar
@@ -47,7 +47,7 @@ class PromptWriter:
         self._dice = random.Random(f"{seed}/{avatar}")
 
     def plain(self) -> NumberedPrompt:
-        """What an avatar is asked all the time; now and then the host cancels it on its way."""
+        """A prompt of the normal load; now and then one that the host cancels on the way."""
         self._number += 1
         kind = self._dice.randrange(10)
         if kind == 0:
@@ -67,9 +67,9 @@ class PromptWriter:
     def faulty(
         self, *fault: Step, flood: int = 0, timeout: float | None = None, leaves: str = ""
     ) -> NumberedPrompt:
-        """Two pieces, the moment, these steps, and two pieces more if they leave anybody to say.
+        """Two pieces, the time, these steps, and two more pieces if the agent still lives.
 
-        `leaves`: the kind of process that the agent has started by then, and will not end.
+        `leaves` is the kind of process that the agent has started by then and will not end.
         """
         self._number += 1
         moment: Step = {"pulse": {"count": 1, "every": 0, "text": "[t={t}]"}}
@@ -81,7 +81,7 @@ class PromptWriter:
         return self._made(steps, pieces=4, flood=flood, timeout=timeout)
 
     def for_a_model(self) -> NumberedPrompt:
-        """What any agent can be asked."""
+        """A prompt for any agent."""
         self._number += 1
         prompt = f"Reply with exactly this and nothing else: {self._token(0)}"
         return NumberedPrompt(

@@ -1,4 +1,4 @@
-"""One run: avatars under load, a while of peace, the faults, the end, and what is left."""
+"""One run: starts avatars under load, measures a baseline, injects faults, stops, checks leaks."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from avatar_actors import (
 )
 from avatar_actors.chaos.campaign import Campaign, ChaosAgents, left_out, plan_of
 from avatar_actors.chaos.counters import Prompts, RunCounters, RunProgress
+from avatar_actors.chaos.faults.injected_errors import Shortage
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import Needs
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, slices
-from avatar_actors.chaos.faults.shortage import Shortage
-from avatar_actors.chaos.oracle.leak_check import LeakCheck
-from avatar_actors.chaos.oracle.leftovers import (
+from avatar_actors.chaos.leak_check import (
     NOTHING_LEFT,
     Inventory,
+    LeakCheck,
     difference,
     inventory,
     settled,
 )
-from avatar_actors.chaos.oracle.process_view import Wardens
+from avatar_actors.chaos.process_view import Wardens
 from avatar_actors.chaos.report.report import ChaosOptions, ChaosReport
 from avatar_actors.chaos.report.samples import Effort, Sampler
 from avatar_actors.chaos.report.verdict import Evidence, judged
 from avatar_actors.chaos.slot import RunContext, Slot, open_all
 
-# As often as the schedule likes, each after the same short pause, in which faults can fall too.
+# As many as the schedule makes, each after the same short pause, in which faults can land too.
 _RESTARTS = Restarts(max_restarts=1_000_000, period=1.0, first_delay=0.05, factor=1.0)
 _TIMEOUTS = Timeouts(start=30, interrupt=2.0, stop=1.0)
 # Prompts per second of all avatars together, and of one at most.
 _RATE, _FASTEST = 100.0, 0.1
-# Seconds between two questions to an agent with a model, whose answers cost something.
+# Seconds between two prompts to an agent with a model, whose answers cost money.
 _GENTLE = 2.0
-# Little is remembered, so that what is remembered is soon as much as it will ever be.
+# Short, so that the history soon reaches its full size.
 _HISTORY = 20
 _TELL_EVERY = 0.25
-# Seconds that are sampled beyond those of the faults, for each slice.
+# Seconds that are sampled after the faults of each slice.
 _LONGEST_REST = 15.0
 
 
@@ -60,15 +60,15 @@ Tell: TypeAlias = Callable[[RunProgress], None]
 
 async def run_chaos(
     options: ChaosOptions,
-    cast: ChaosAgents,
+    agents: ChaosAgents,
     tell: Tell,
     planned: Sequence[PlannedFault] | None = None,
 ) -> ChaosReport:
-    """Run it to its end, or to the first SIGINT or SIGTERM; nothing of it is left afterwards."""
-    faults = tuple(plan_of(options, cast) if planned is None else planned)
+    """Runs to the end, or to the first SIGINT or SIGTERM, and leaves nothing behind."""
+    faults = tuple(plan_of(options, agents) if planned is None else planned)
     with tempfile.TemporaryDirectory(prefix="avatar-chaos-") as home:
         async with trio.open_nursery() as nursery:
-            run = _ChaosRun(options, cast, faults, Path(home))
+            run = _ChaosRun(options, agents, faults, Path(home))
             nursery.start_soon(_heed_signals, run)
             nursery.start_soon(run.keep_telling, tell)
             evidence = await run.go()
@@ -77,7 +77,7 @@ async def run_chaos(
 
 
 async def _heed_signals(run: _ChaosRun) -> None:
-    """The first ends the run in order, the second at once."""
+    """The first signal ends the run in order, the second one at once."""
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
             if not run.is_complete:
@@ -89,20 +89,20 @@ class _ChaosRun:
     def __init__(
         self,
         options: ChaosOptions,
-        cast: ChaosAgents,
+        agents: ChaosAgents,
         faults: tuple[PlannedFault, ...],
         home: Path,
     ) -> None:
-        self._options, self._cast, self._faults = options, cast, faults
+        self._options, self._agents, self._faults = options, agents, faults
         self._home = home
         self._name = secrets.token_hex(8)
-        self._tally = RunCounters()
+        self._counters = RunCounters()
         self._shortage = Shortage()
         self._wardens = Wardens()
         parts = slices(faults, options.order, options.seconds)
         self._campaign = Campaign(parts)
         self._sampler = Sampler(options.seconds + _LONGEST_REST * len(parts))
-        self._stages: list[Slot] = []
+        self._slots: list[Slot] = []
         self._scope = trio.CancelScope()
         self._took = 0.0
         self._effort = Effort()
@@ -112,14 +112,14 @@ class _ChaosRun:
         self.is_complete = True
 
     def interrupt(self) -> None:
-        """No more faults: end in order, and report what there is."""
+        """Stops the faults, ends in order, and reports what there is."""
         self.is_complete = False
-        for stage in self._stages:
-            stage.player.finish()
+        for slot in self._slots:
+            slot.load.finish()
         self._scope.cancel()
 
     async def go(self) -> Evidence:
-        """All phases."""
+        """Runs all phases and returns what was seen."""
         before = await self._look()
         spool = self._home / "faults"
         with spool.open("wb", buffering=0) as records:
@@ -132,34 +132,34 @@ class _ChaosRun:
         return await self._evidence(spool, before)
 
     async def _play(self, runtime: Runtime, records: IO[bytes]) -> None:
-        # The witnesses end by themselves, with their avatars.
-        async with trio.open_nursery() as witnesses:
-            house = self._house(runtime, witnesses)
-            self._stages = [Slot(number, house) for number in range(self._options.avatars)]
-            survey = LeakCheck(house, self._stages)
-            async with trio.open_nursery() as players:
+        # The recorders end by themselves, with their avatars.
+        async with trio.open_nursery() as recorders:
+            context = self._context(runtime, recorders)
+            self._slots = [Slot(number, context) for number in range(self._options.avatars)]
+            leak_check = LeakCheck(context, self._slots)
+            async with trio.open_nursery() as loads:
                 with self._scope:
-                    await open_all(self._stages)
-                    await survey.before_questions()
-                    for stage in self._stages:
-                        players.start_soon(stage.play)
+                    await open_all(self._slots)
+                    await leak_check.before_questions()
+                    for slot in self._slots:
+                        loads.start_soon(slot.play)
                     self._phase = "baseline"
                     await trio.sleep(_baseline(self._options))
-                    await self._inject_all(house, survey, records)
+                    await self._inject_all(context, leak_check, records)
                 self._took, self._effort = self._campaign.clock.now, self._campaign.clock.effort
                 self._phase = "stopping"
-                for stage in self._stages:
-                    stage.player.finish()
+                for slot in self._slots:
+                    slot.load.finish()
             self._dead_letters = runtime.dead_letters - self._dead_letters
             if self.is_complete:
-                self._grown = await survey.after_questions()
+                self._grown = await leak_check.after_questions()
             async with trio.open_nursery() as nursery:
-                for stage in self._stages:
-                    nursery.start_soon(stage.stop)
+                for slot in self._slots:
+                    nursery.start_soon(slot.stop)
 
-    def _house(self, runtime: Runtime, witnesses: trio.Nursery) -> RunContext:
-        options = self._cast.options.copy()
-        is_scripted = self._cast.needs is Needs.SCRIPT
+    def _context(self, runtime: Runtime, recorders: trio.Nursery) -> RunContext:
+        options = self._agents.options.copy()
+        is_scripted = self._agents.needs is Needs.SCRIPT
         options["restarts"] = _RESTARTS
         options.setdefault("max_history", _HISTORY)
         options.setdefault("working_dir", self._home)
@@ -171,10 +171,10 @@ class _ChaosRun:
             run=self._name,
             home=self._home,
             runtime=runtime,
-            nursery=witnesses,
-            provider=self._cast.kind,
+            nursery=recorders,
+            provider=self._agents.kind,
             options=options,
-            tally=self._tally,
+            counters=self._counters,
             shortage=self._shortage,
             wardens=self._wardens,
             one_warden=trio.Lock(),
@@ -185,22 +185,24 @@ class _ChaosRun:
 
     def _begin(self, runtime: Runtime) -> None:
         self._phase = "faults"
-        self._tally.is_baseline, self._tally.restarts = False, 0
+        self._counters.is_baseline, self._counters.restarts = False, 0
         self._dead_letters = runtime.dead_letters
-        for stage in self._stages:
-            stage.witness.down_seconds = 0.0
+        for slot in self._slots:
+            slot.recorder.down_seconds = 0.0
 
-    async def _inject_all(self, house: RunContext, survey: LeakCheck, records: IO[bytes]) -> None:
+    async def _inject_all(
+        self, context: RunContext, leak_check: LeakCheck, records: IO[bytes]
+    ) -> None:
         async with trio.open_nursery() as sampling:
-            sampling.start_soon(self._sampler.run, self._tally, self._shortage)
+            sampling.start_soon(self._sampler.run, self._counters, self._shortage)
             if self._options.order is FaultOrder.BY_KIND:
-                await survey.of_peace()
-            self._begin(house.runtime)
-            await self._campaign.run(self._stages, survey, records)
+                await leak_check.baseline()
+            self._begin(context.runtime)
+            await self._campaign.run(self._slots, leak_check, records)
             sampling.cancel_scope.cancel()
 
     async def _look(self) -> Inventory:
-        """Before there is any avatar, and after."""
+        """Takes the inventory without any avatar."""
         return inventory(self._name, self._wardens)
 
     async def _evidence(self, spool: Path, before: Inventory) -> Evidence:
@@ -209,12 +211,12 @@ class _ChaosRun:
             options=self._options,
             machine=_machine(),
             schedule=self._faults,
-            left_out=left_out(self._options, self._cast),
+            left_out=left_out(self._options, self._agents),
             faults=_records(spool),
-            prompts=tuple(stage.player.prompts for stage in self._stages),
-            breaches=tuple(stage.witness.breaches for stage in self._stages),
-            down_seconds=sum(stage.witness.down_seconds for stage in self._stages),
-            tally=self._tally,
+            prompts=tuple(slot.load.prompts for slot in self._slots),
+            breaches=tuple(slot.recorder.breaches for slot in self._slots),
+            down_seconds=sum(slot.recorder.down_seconds for slot in self._slots),
+            counters=self._counters,
             dead_letters=self._dead_letters,
             effort=self._effort,
             samples=self._sampler.taken(),
@@ -225,7 +227,7 @@ class _ChaosRun:
         )
 
     async def keep_telling(self, tell: Tell) -> None:
-        """How far it is, several times a second."""
+        """Reports the progress several times a second."""
         while True:
             tell(self._progress())
             await trio.sleep(_TELL_EVERY)
@@ -240,9 +242,9 @@ class _ChaosRun:
             faults=campaign.done,
             planned=len(self._faults),
             missed=campaign.missed,
-            restarts=self._tally.restarts,
-            breaches=sum(stage.witness.breaches.total for stage in self._stages),
-            prompts=sum((stage.player.prompts for stage in self._stages), Prompts()),
+            restarts=self._counters.restarts,
+            breaches=sum(slot.recorder.breaches.total for slot in self._slots),
+            prompts=sum((slot.load.prompts for slot in self._slots), Prompts()),
             last=campaign.last,
         )
 

@@ -1,4 +1,4 @@
-"""One slot of a run: the avatar in it, and the next one when it has ended."""
+"""One slot of a run: the avatar in it, and its replacement when it has ended."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from avatar_actors import (
     Runtime,
 )
 from avatar_actors.chaos.counters import RunCounters
+from avatar_actors.chaos.event_recorder import UP, EventRecorder
 from avatar_actors.chaos.faults.injected_errors import (
     FaultyStream,
     InjectedErrors,
+    Shortage,
     with_injected_errors,
 )
-from avatar_actors.chaos.faults.shortage import Shortage
 from avatar_actors.chaos.load import PATIENCE, LoadGenerator, LoadTarget
-from avatar_actors.chaos.oracle.event_recorder import UP, EventRecorder
-from avatar_actors.chaos.oracle.process_view import MARK, ProcessSeen, Wardens, seen
+from avatar_actors.chaos.process_view import MARK, ProcessSeen, Wardens, seen
 from avatar_actors.chaos.questions import PromptWriter
 
 _AGAIN = 0.05
@@ -34,7 +34,7 @@ _AT_ONCE = 8
 
 
 class RunContext(Struct, frozen=True, kw_only=True):
-    """What all places have in common. `nursery` is for the witnesses."""
+    """What all slots share. `nursery` runs the event recorders."""
 
     run: str
     home: Path
@@ -42,7 +42,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
     nursery: trio.Nursery
     provider: Provider
     options: AvatarOptions
-    tally: RunCounters
+    counters: RunCounters
     shortage: Shortage
     wardens: Wardens
     one_warden: trio.Lock
@@ -52,72 +52,72 @@ class RunContext(Struct, frozen=True, kw_only=True):
 
 
 class Slot:
-    """An avatar, its witness, its player, and the traps that were laid for it.
+    """An avatar with its event recorder, its load and its injected errors.
 
-    `lock`: one fault at a time.
+    `lock` allows one fault at a time.
     """
 
-    def __init__(self, number: int, house: RunContext) -> None:
+    def __init__(self, number: int, context: RunContext) -> None:
         self.name = f"a{number}"
-        self.house = house
-        self.trap = InjectedErrors()
+        self.context = context
+        self.errors = InjectedErrors()
         self.lock = trio.Lock()
-        self.author = PromptWriter(self.name, house.seed)
-        self.witness = EventRecorder(self.name, house.tally)
-        place = LoadTarget(
+        self.writer = PromptWriter(self.name, context.seed)
+        self.recorder = EventRecorder(self.name, context.counters)
+        target = LoadTarget(
             name=self.name,
             avatar=lambda: self.avatar,
-            write=self.author.plain if house.plays_scripts else self.author.for_a_model,
-            ledger=self.witness.ledger,
-            tally=house.tally,
-            pause=house.pause,
+            write=self.writer.plain if context.plays_scripts else self.writer.for_a_model,
+            oracle=self.recorder.oracle,
+            counters=context.counters,
+            pause=context.pause,
         )
-        self.player = LoadGenerator(place)
+        self.load = LoadGenerator(target)
         self._avatar: Avatar | None = None
         self._ended = trio.Event()
         self._replacing = trio.Lock()
 
     @property
     def mark(self) -> str:
-        """What its processes carry in their environment."""
-        return f"{self.house.run}/{self.name}"
+        """The mark in the environment of its processes."""
+        return f"{self.context.run}/{self.name}"
 
     @property
     def avatar(self) -> Avatar:
-        """The one that plays here now."""
+        """The avatar that is in this slot now."""
         assert self._avatar is not None
         return self._avatar
 
     async def open(self) -> None:
-        """The first avatar; in peace, so one that cannot start will not start later."""
-        await self._start(FaultyStream(self.trap))
+        """Starts the first avatar; before the faults, so a failed start is final."""
+        await self._start(FaultyStream(self.errors))
 
     async def rehearse(self) -> None:
-        """A first question: some agents tell only then that nobody is signed in."""
-        if why := await self.player.rehearse():
+        """Sends a first prompt: some agents tell only then that nobody is signed in."""
+        if why := await self.load.rehearse():
             raise AvatarStartError(f"a first question was not answered: {why}")
 
     async def _start_again(self) -> None:
-        """Until an avatar is up here, however often it has to be tried."""
+        """Retries until an avatar is up."""
         with trio.fail_after(PATIENCE):
             while True:
                 try:
-                    await self._start(FaultyStream(self.trap))
+                    await self._start(FaultyStream(self.errors))
                 except AvatarStartError:
                     await trio.sleep(_AGAIN)
                 else:
                     break
 
     async def _start(self, stream: EventStream) -> None:
-        house = self.house
-        self.witness.ledger.new_life()
-        options = house.options.copy()
+        context = self.context
+        self.recorder.oracle.new_life()
+        options = context.options.copy()
         options["env"] = {**options.get("env", {}), MARK: self.mark}
         ended = trio.Event()
-        house.nursery.start_soon(self.witness.read, stream, ended)
+        context.nursery.start_soon(self.recorder.read, stream, ended)
         try:
-            self._avatar = await house.runtime.start(
-                with_injected_errors(house.provider, self.trap), self.name, stream, **options
+            self._avatar = await context.runtime.start(
+                with_injected_errors(context.provider, self.errors), self.name, stream, **options
             )
         except BaseException:
             stream.close()
@@ -127,53 +127,53 @@ class Slot:
         self._ended = ended
 
     async def replace(self) -> None:
-        """The avatar has ended, by a fault or its host: another takes the place, once."""
+        """Starts another avatar after this one has ended, once."""
         async with self._replacing:
             await self._ended.wait()
             if self.avatar.is_down:
                 await self._start_again()
-                self.witness.restarted()
-        self.player.poke()
+                self.recorder.restarted()
+        self.load.poke()
 
     async def play(self) -> None:
-        """The load, until the player is told to finish."""
-        await self.player.play(self.replace)
+        """Runs the load until it is told to finish."""
+        await self.load.play(self.replace)
 
     async def stop(self) -> None:
-        """End it in order, and hear all that is to be heard of it."""
+        """Stops the avatar in order and reads all of its events."""
         if self._avatar is None:
             return
         await self.avatar.stop()
         await self._ended.wait()
-        self.witness.ledger.close()
+        self.recorder.oracle.close()
 
     async def agent(self) -> ProcessSeen:
-        """The agent's process, once there is one that takes prompts."""
+        """The agent's process, once one takes prompts."""
         while True:
             health = await self.avatar.health()
-            await self.house.shortage.over()
+            await self.context.shortage.over()
             process = None if health.pid is None else seen(health.pid)
             if process is not None and process.state not in {"Z", "X"} and health.state in UP:
                 return process
             await trio.sleep(_LOOK)
 
 
-async def open_all(stages: Sequence[Slot]) -> None:
-    """The first by itself, then in waves: each agent is a program, and they share the cores.
+async def open_all(slots: Sequence[Slot]) -> None:
+    """Starts the first avatar alone, then the others in waves, since they share the cores.
 
-    So what cannot work is told once; and what an agent makes in its HOME on its first day is made
-    by one: two opencodes 1.18.33 lock each other out of it.
+    So an error is told once, and only one agent sets up its HOME on its first start: two opencodes
+    1.18.33 lock each other out of it.
     """
-    first, *others = stages
+    first, *others = slots
     await first.open()
-    if not first.house.plays_scripts:
+    if not first.context.plays_scripts:
         await first.rehearse()
     places = trio.CapacityLimiter(_AT_ONCE)
 
-    async def one(stage: Slot) -> None:
+    async def one(slot: Slot) -> None:
         async with places:
-            await stage.open()
+            await slot.open()
 
     async with trio.open_nursery() as nursery:
-        for stage in others:
-            nursery.start_soon(one, stage)
+        for slot in others:
+            nursery.start_soon(one, slot)

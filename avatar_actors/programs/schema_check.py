@@ -1,7 +1,8 @@
-"""Finds the JSON in an answer and holds it against a schema; also a program that does so alone.
+"""Finds the JSON in an answer and validates it against a schema; also a program of its own.
 
-As a program (run by its path, nothing of this package imported) it reads one JSON object from stdin
-and writes one to stdout. It ends by itself: after CPU_SECONDS of work, and in any case soon after.
+As a program (run by its path, nothing of this package imported) it reads one JSON object from
+stdin and writes one to stdout. It ends by itself: after CPU_SECONDS of work, and in any case soon
+after.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def why_not(value: Any, schema: dict[str, Any]) -> str:
 
 
 def _unfit(value: object) -> str:
-    """What no schema takes: a nest that is too deep, a number that is none elsewhere."""
+    """What no schema accepts: nesting that is too deep, a number out of range."""
     level = [value]
     for _ in range(DEEPEST):
         for each in level:
@@ -79,7 +80,7 @@ def _inside(value: object) -> Iterator[object]:
 
 
 def _values_in(text: str) -> Iterator[Any]:
-    """The JSON values, the likeliest answer first: the last of several blocks is the final one."""
+    """The JSON values, the likeliest first: the last of several blocks is the final answer."""
     for whole in (text, *reversed(_FENCED.findall(text))):
         try:
             yield _decoder().decode(whole.strip())
@@ -106,7 +107,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def main() -> None:
-    """One question, one answer."""
+    """Answers one request."""
     import resource  # noqa: PLC0415 - not on every system, and only the program needs it
     import signal  # noqa: PLC0415 - the same
 

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from avatar_actors.chaos import ChaosReport, report_from_json
-from avatar_actors.chaos.oracle.process_view import ProcessSeen, seen
+from avatar_actors.chaos.process_view import ProcessSeen, seen
 from avatar_actors.programs.warden import LEASE_COOKIE
 from avatar_actors.programs.warden.process_tree import all_pids
 

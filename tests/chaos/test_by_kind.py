@@ -26,9 +26,9 @@ from avatar_actors.chaos import (
     text_summary,
 )
 from avatar_actors.chaos.faults.schedule import slices
-from avatar_actors.chaos.oracle.leak_check import Alone
+from avatar_actors.chaos.leak_check import Alone
+from avatar_actors.chaos.report.summary import command
 from avatar_actors.chaos.report.verdict import judged
-from avatar_actors.chaos.report.wording import command
 from avatar_actors.cli.commands import run as avatar
 from tests.chaos.test_page import CLEAN, evidence
 from tests.thorough import for_conformance
@@ -91,7 +91,7 @@ def report(**changes: Alone) -> ChaosReport:
     found = {kind: changes.get(kind.value, alone()) for kind in FaultKind}
     seen = evidence(options=BY_KIND, alone=found)
     for _ in range(100):
-        seen.tally.baseline.add(0.025)
+        seen.counters.baseline.add(0.025)
     return judged(seen)
 
 

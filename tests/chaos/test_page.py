@@ -22,8 +22,8 @@ from avatar_actors.chaos import (
 )
 from avatar_actors.chaos.counters import Prompts, RunCounters
 from avatar_actors.chaos.faults.injector import FaultRecord
-from avatar_actors.chaos.oracle.leftovers import Leftovers
-from avatar_actors.chaos.oracle.oracle import Breach, Breaches
+from avatar_actors.chaos.leak_check import Leftovers
+from avatar_actors.chaos.oracle import Breach, Breaches
 from avatar_actors.chaos.report.report import Growth
 from avatar_actors.chaos.report.samples import Effort, Samples
 from avatar_actors.chaos.report.statistics import Slope
@@ -65,7 +65,7 @@ def evidence(**changes: object) -> Evidence:
         prompts=(Prompts(sent=500, answered=490, failed=10),),
         breaches=(Breaches(),),
         down_seconds=6.0,
-        tally=RunCounters(),
+        counters=RunCounters(),
         dead_letters=3,
         effort=Effort(ran=15.0, starved=3.0),
         samples=Samples(
@@ -112,8 +112,8 @@ def broken(breach: Breach) -> Breaches:
         ({"remains": msgspec.structs.replace(CLEAN, zombies=1)}, "zombies"),
         ({"remains": msgspec.structs.replace(CLEAN, descriptors=2)}, "descriptors left"),
         ({"faults": ()}, "faults not landed"),
-        ({"tally": RunCounters(disturbed=1)}, "siblings disturbed"),
-        ({"tally": RunCounters(given_up=1)}, "avatars given up"),
+        ({"counters": RunCounters(disturbed=1)}, "siblings disturbed"),
+        ({"counters": RunCounters(given_up=1)}, "avatars given up"),
     ],
 )
 def test_each_promise_can_be_broken(changes: dict[str, object], name: str) -> None:

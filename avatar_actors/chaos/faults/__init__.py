@@ -1,3 +1,3 @@
-"""The faults: what each does, when it is due, and how it is known to have landed."""
+"""The faults: what each does, when it is due, and what proves that it landed."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Faults of the host's making: what it gave raises, what it needs is short, it floods a mailbox."""
+"""Faults in the host: its code raises, it lacks descriptors or disk, it floods a mailbox."""
 
 from __future__ import annotations
 
@@ -11,71 +11,73 @@ from contextlib import suppress
 import trio
 
 from avatar_actors import AvatarDown
-from avatar_actors.chaos.faults.event_watch import is_back, is_crash, is_lost
+from avatar_actors.chaos.event_recorder import is_back, is_crash, is_lost
 from avatar_actors.chaos.faults.injected_errors import has_full_disk
 from avatar_actors.chaos.faults.injection import FaultTarget, Landing, miss
 from supervisors import MailboxSpec
 
-# How long a start is held up by a shortage before it is called a miss.
+# Seconds after which a start that a shortage did not stop counts as a miss.
 _SHORT_FOR = 10.0
 _MORE_THAN_FIT = 2
 
 
-async def raise_in_actor(shot: FaultTarget) -> Landing:
-    """In the bridge, at the next bytes of the agent: the session is lost."""
-    stage, trap = shot.stage, shot.stage.trap
-    with stage.witness.watching(is_lost) as losses:
-        trap.in_wire = shot.words
-        stage.player.poke()
+async def raise_in_actor(target: FaultTarget) -> Landing:
+    """Raises in the bridge at the next bytes from the agent; the session is lost."""
+    slot, errors = target.slot, target.slot.errors
+    with slot.recorder.watching(is_lost) as losses:
+        errors.in_wire = target.words
+        slot.load.poke()
         try:
             await losses.wait()
         finally:
-            trap.in_wire = ""
-    if trap.said != shot.words:
+            errors.in_wire = ""
+    if errors.said != target.words:
         miss("the session was lost before it could raise")
-    return Landing(at=trap.said_at, proof=f"the bridge raised {trap.said!r}, the session is lost")
+    return Landing(
+        at=errors.said_at, proof=f"the bridge raised {errors.said!r}, the session is lost"
+    )
 
 
-async def raise_in_vital(shot: FaultTarget) -> Landing:
-    """In the activity tracker: the avatar ends, says why, and its host starts another."""
-    stage, trap = shot.stage, shot.stage.trap
-    trap.in_tracker = shot.words
-    stage.player.poke()
+async def raise_in_vital(target: FaultTarget) -> Landing:
+    """Raises in the activity tracker; the avatar ends, tells why, and is replaced."""
+    slot, errors = target.slot, target.slot.errors
+    errors.in_tracker = target.words
+    slot.load.poke()
     why = ""
     try:
-        await stage.avatar.wait()
+        await slot.avatar.wait()
     except AvatarDown as error:
         why = str(error)
     finally:
-        trap.in_tracker = ""
-    await stage.replace()
-    if shot.words not in why:
-        miss(f"the tracker raised {trap.said!r}, the avatar said {why!r}")
-    return Landing(at=trap.said_at, proof=f"AvatarDown: {why}")
+        errors.in_tracker = ""
+    await slot.replace()
+    if target.words not in why:
+        miss(f"the tracker raised {errors.said!r}, the avatar said {why!r}")
+    return Landing(at=errors.said_at, proof=f"AvatarDown: {why}")
 
 
-async def raise_in_start(shot: FaultTarget) -> Landing:
-    """One to three starts in a row, of which the host's own code fails."""
-    stage, trap, times = shot.stage, shot.stage.trap, shot.fault.times
-    agent = await stage.agent()
-    trap.in_start, trap.starts_to_fail, trap.starts_failed = shot.words, times, 0
-    with stage.witness.watching(is_back) as ready:
-        at = await shot.hit(agent, signal.SIGKILL)
-        await shot.until_gone(agent)
-        while (failed := trap.starts_failed) < times:  # noqa: ASYNC110 - the plan is no coroutine
+async def raise_in_start(target: FaultTarget) -> Landing:
+    """Makes one to three starts in a row fail in the host's own code."""
+    slot, errors, times = target.slot, target.slot.errors, target.fault.times
+    agent = await slot.agent()
+    errors.in_start, errors.starts_to_fail, errors.starts_failed = target.words, times, 0
+    with slot.recorder.watching(is_back) as ready:
+        at = await target.hit(agent, signal.SIGKILL)
+        await target.until_gone(agent)
+        while (failed := errors.starts_failed) < times:  # noqa: ASYNC110 - the plan is no coroutine
             await trio.sleep(0.01)
         await ready.wait()
-    return Landing(at=at, proof=f"{failed} starts raised {shot.words!r}, then one did not")
+    return Landing(at=at, proof=f"{failed} starts raised {target.words!r}, then one did not")
 
 
-async def emfile(shot: FaultTarget) -> Landing:
-    """The agent dies while nothing can be opened: its next life cannot begin."""
-    stage = shot.stage
-    agent = await stage.agent()
+async def emfile(target: FaultTarget) -> Landing:
+    """Kills the agent while no file can be opened, so its next life cannot begin."""
+    slot = target.slot
+    agent = await slot.agent()
     words = os.strerror(errno.EMFILE)
-    with stage.witness.watching(is_crash(words)) as crashes:
-        async with stage.house.shortage.of_descriptors():
-            # By its number: a pidfd, or a look at it, would need a descriptor.
+    with slot.recorder.watching(is_crash(words)) as crashes:
+        async with slot.context.shortage.of_descriptors():
+            # By its pid: a pidfd, or reading /proc, would need a descriptor.
             at = time.monotonic()
             with trio.move_on_after(_SHORT_FOR), suppress(ProcessLookupError):
                 os.kill(agent.pid, signal.SIGKILL)
@@ -85,27 +87,27 @@ async def emfile(shot: FaultTarget) -> Landing:
     return Landing(at=at, proof=f"the notice of a crash says: {words}")
 
 
-async def enospc(shot: FaultTarget) -> Landing:
-    """A file of the agent's next start stands on a full disk."""
-    stage = shot.stage
+async def enospc(target: FaultTarget) -> Landing:
+    """Puts a file of the agent's next start on a full disk."""
+    slot = target.slot
     if not has_full_disk():
         miss("this system has no /dev/full")
-    agent = await stage.agent()
+    agent = await slot.agent()
     words = os.strerror(errno.ENOSPC)
-    with stage.witness.watching(is_crash(words)) as crashes:
-        stage.trap.is_disk_full = True
+    with slot.recorder.watching(is_crash(words)) as crashes:
+        slot.errors.is_disk_full = True
         try:
-            at = await shot.hit(agent, signal.SIGKILL)
+            at = await target.hit(agent, signal.SIGKILL)
             # Until it is seen: another shortage may have failed the first start.
             await crashes.wait()
         finally:
-            stage.trap.is_disk_full = False
+            slot.errors.is_disk_full = False
     return Landing(at=at, proof=f"the notice of a crash says: {words}")
 
 
-async def full_mailbox(shot: FaultTarget) -> Landing:
-    """More calls at once than its mailbox has room for: the rest wait, and none is lost."""
-    avatar, wanted = shot.stage.avatar, _MORE_THAN_FIT * MailboxSpec().capacity
+async def full_mailbox(target: FaultTarget) -> Landing:
+    """Makes more calls at once than the mailbox holds: the rest wait, and none is lost."""
+    avatar, wanted = target.slot.avatar, _MORE_THAN_FIT * MailboxSpec().capacity
     asked = answered = most = 0
 
     async def call() -> None:

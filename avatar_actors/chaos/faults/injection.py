@@ -1,4 +1,4 @@
-"""What an injection gives: when the fault was there, and what proves it."""
+"""What a fault is aimed at, and what it returns: when it landed, and the proof."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from msgspec import Struct
 
 from avatar_actors.chaos.faults.schedule import PlannedFault
 from avatar_actors.chaos.load import PromptOutcome
-from avatar_actors.chaos.oracle.process_view import ProcessSeen
+from avatar_actors.chaos.process_view import ProcessSeen
 from avatar_actors.chaos.slot import Slot
 
 _LOOK = 0.003
 
 
 class Landing(Struct, frozen=True, kw_only=True):
-    """`at`: the moment on the system's monotonic clock. `frozen`: so long nobody could answer."""
+    """`at`: the monotonic time of the fault; `frozen`: how long nothing could answer."""
 
     at: float
     proof: str
@@ -26,47 +26,47 @@ class Landing(Struct, frozen=True, kw_only=True):
 
 
 class NotLanded(Exception):
-    """It came too late, or found nobody: another attempt may hit."""
+    """The fault came too late or found no process; another attempt may land."""
 
 
 class FaultTarget(Struct, frozen=True):
-    """A fault and the place that it is for."""
+    """A fault and the slot that it hits."""
 
-    stage: Slot
+    slot: Slot
     fault: PlannedFault
 
     @property
     def words(self) -> str:
-        """What only this fault says."""
+        """A text that only this fault uses."""
         return f"chaos fault {self.fault.number}"
 
     async def hit(self, process: ProcessSeen, number: signal.Signals) -> float:
-        """When the signal was given; it misses when there is nobody."""
-        await self.stage.house.shortage.over()
+        """Sends the signal and gives the time; raises NotLanded if the process is gone."""
+        await self.slot.context.shortage.over()
         at = time.monotonic()
         if not process.signal(number):
             miss(f"pid {process.pid} had gone")
         return at
 
     async def until_gone(self, *processes: ProcessSeen) -> None:
-        """Until none of them stands in the table, reaped."""
+        """Waits until all of them are gone and reaped."""
         for process in processes:
             await self.until(process, "")
 
     async def until(self, process: ProcessSeen, *states: str) -> None:
-        """Until the kernel shows it in one of these states; empty: gone."""
+        """Waits until the kernel shows one of these states; an empty one means gone."""
         while True:
-            await self.stage.house.shortage.over()
+            await self.slot.context.shortage.over()
             if process.state in states:
                 return
             await trio.sleep(_LOOK)
 
 
 def miss(words: str) -> NoReturn:
-    """It did not land."""
+    """Raises NotLanded."""
     raise NotLanded(words)
 
 
 def outcome_of(answer: PromptOutcome) -> str:
-    """How the question of a fault ended."""
+    """The outcome of a fault's prompt."""
     return answer.ended.outcome.value if answer.ended is not None else "refused"

@@ -1,4 +1,4 @@
-"""A fault from its plan to its record: injected until it lands, and watched until all is well."""
+"""Carries out one fault: injects it until it lands, then measures until the recovery."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from msgspec import Struct, field
 
 from avatar_actors import AvatarDown
 from avatar_actors.chaos.counters import Prompts
+from avatar_actors.chaos.event_recorder import is_back, is_sign
 from avatar_actors.chaos.faults import host, script, signals
-from avatar_actors.chaos.faults import moment as by_moment
-from avatar_actors.chaos.faults.event_watch import is_back, is_sign
 from avatar_actors.chaos.faults.injection import FaultTarget, Landing, NotLanded
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import PlannedFault
@@ -23,7 +22,7 @@ from avatar_actors.chaos.load import PATIENCE
 from avatar_actors.chaos.slot import Slot
 
 _ATTEMPTS = 5
-# Many times what the slowest takes: it starts an agent, which takes some 12 s of a busy machine.
+# Many times what the slowest takes: it starts an agent, some 12 s on a busy machine.
 _LANDS_WITHIN = 60.0
 
 Injection: TypeAlias = Callable[[FaultTarget], Awaitable[Landing]]
@@ -54,10 +53,10 @@ INJECTIONS: Final[dict[FaultKind, Injection]] = {
     _K.FULL_MAILBOX: host.full_mailbox,
     _K.EMFILE: host.emfile,
     _K.ENOSPC: host.enospc,
-    _K.KILL_IN_START: by_moment.kill_in_start,
-    _K.KILL_IN_STOP: by_moment.kill_in_stop,
-    _K.KILL_IN_BACKOFF: by_moment.kill_in_backoff,
-    _K.CANCEL_IN_RESTART: by_moment.cancel_in_restart,
+    _K.KILL_IN_START: signals.kill_in_start,
+    _K.KILL_IN_STOP: signals.kill_in_stop,
+    _K.KILL_IN_BACKOFF: signals.kill_in_backoff,
+    _K.CANCEL_IN_RESTART: signals.cancel_in_restart,
 }
 _OF_THE_WARDEN: Final = frozenset(
     {_K.KILL_WARDEN, _K.STOP_WARDEN, _K.TERM_WARDEN, _K.KILL_IN_BACKOFF}
@@ -89,31 +88,31 @@ class FaultRecord(Struct, frozen=True, kw_only=True):
     breaches: int = 0
 
 
-async def inject(stage: Slot, fault: PlannedFault, began: float) -> FaultRecord:
-    """One fault at a time on a place; `began` is when the faults did, on the monotonic clock."""
+async def inject(slot: Slot, fault: PlannedFault, began: float) -> FaultRecord:
+    """Injects one fault at a time per slot; `began`: the monotonic start of the faults."""
     async with AsyncExitStack() as locks:
-        await locks.enter_async_context(stage.lock)
+        await locks.enter_async_context(slot.lock)
         if fault.kind in _OF_THE_WARDEN:
-            await locks.enter_async_context(stage.house.one_warden)
-        stage.player.is_hit = True
-        stage.player.hits += 1
+            await locks.enter_async_context(slot.context.one_warden)
+        slot.load.is_hit = True
+        slot.load.hits += 1
         try:
-            return await _until_landed(FaultTarget(stage, fault), began)
+            return await _until_landed(FaultTarget(slot, fault), began)
         finally:
-            stage.player.is_hit = False
+            slot.load.is_hit = False
 
 
-async def _until_landed(shot: FaultTarget, began: float) -> FaultRecord:
+async def _until_landed(target: FaultTarget, began: float) -> FaultRecord:
     why: list[str] = []
-    stage, fault = shot.stage, shot.fault
+    slot, fault = target.slot, target.fault
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            return await _land(shot, began, attempt)
-        # OSError: we too may have been short of descriptors.
+            return await _land(target, began, attempt)
+        # OSError: this program too may have lacked descriptors.
         except (NotLanded, AvatarDown, OSError) as error:
             why.append(str(error))
-            if stage.avatar.is_down:
-                await stage.replace()
+            if slot.avatar.is_down:
+                await slot.replace()
     return FaultRecord(
         number=fault.number,
         kind=fault.kind,
@@ -126,21 +125,21 @@ async def _until_landed(shot: FaultTarget, began: float) -> FaultRecord:
     )
 
 
-async def _land(shot: FaultTarget, began: float, attempt: int) -> FaultRecord:
-    stage, fault = shot.stage, shot.fault
-    before, down = stage.witness.restarts, stage.witness.down_seconds
-    prompts, breaches = msgspec.structs.replace(stage.player.prompts), stage.witness.breaches.total
-    with stage.witness.watching(is_sign) as signs, stage.witness.watching(is_back) as backs:
+async def _land(target: FaultTarget, began: float, attempt: int) -> FaultRecord:
+    slot, fault = target.slot, target.fault
+    before, down = slot.recorder.restarts, slot.recorder.down_seconds
+    prompts, breaches = msgspec.structs.replace(slot.load.prompts), slot.recorder.breaches.total
+    with slot.recorder.watching(is_sign) as signs, slot.recorder.watching(is_back) as backs:
         landing: Landing | None = None
         with trio.move_on_after(_LANDS_WITHIN):
-            landing = await INJECTIONS[fault.kind](shot)
+            landing = await INJECTIONS[fault.kind](target)
         if landing is None:
             raise NotLanded(f"nothing showed within {_LANDS_WITHIN:g} s")
         answered: float | None = None
         with trio.move_on_after(PATIENCE):
-            answered = await stage.player.answered_since(landing.at)
-    stage.witness.down_seconds += landing.frozen
-    restarts, at = stage.witness.restarts - before, landing.at
+            answered = await slot.load.answered_since(landing.at)
+    slot.recorder.down_seconds += landing.frozen
+    restarts, at = slot.recorder.restarts - before, landing.at
     return FaultRecord(
         number=fault.number,
         kind=fault.kind,
@@ -154,9 +153,9 @@ async def _land(shot: FaultTarget, began: float, attempt: int) -> FaultRecord:
         restart=_since(at, backs.first_since(at)) if restarts else None,
         recovery=_since(at, answered),
         restarts=restarts,
-        down=stage.witness.down_seconds - down,
-        prompts=stage.player.prompts - prompts,
-        breaches=stage.witness.breaches.total - breaches,
+        down=slot.recorder.down_seconds - down,
+        prompts=slot.load.prompts - prompts,
+        breaches=slot.recorder.breaches.total - breaches,
     )
 
 

@@ -49,9 +49,9 @@ class Needs(Enum):
 
 
 class KindFacts(Struct, frozen=True, kw_only=True):
-    """What is known of a kind. `weight`: how often it comes, against the others.
+    """What is known of a kind. `weight` is how often it comes, relative to the others.
 
-    `variants` are its forms, one of which the schedule chooses.
+    The schedule picks one of its `variants`.
     """
 
     about: str
@@ -61,48 +61,44 @@ class KindFacts(Struct, frozen=True, kw_only=True):
     variants: tuple[str, ...] = ("",)
 
 
-# Where the agent itself is hit: what happens most in life. What hits all avatars is rarer.
+# Faults of the agent itself are the most common in practice; those that hit all avatars are rare.
 _OFTEN, _RARE = 4, 1
 _WARDENS = ("anchor", "server", "both")
 _K = FaultKind
 
 KINDS: Final[dict[FaultKind, KindFacts]] = {
     _K.RAISE_IN_ACTOR: KindFacts(
-        about="the wire raises in the bridge, in the midst of its work",
-        proof="the bridge raised this fault's own words, and the session was lost",
+        about="the wire raises in the bridge, in the middle of its work",
+        proof="the bridge raised this fault's error, and the session was lost",
     ),
     _K.RAISE_IN_VITAL: KindFacts(
-        about="a subscriber raises in the activity tracker, without which an avatar must end",
-        proof="the avatar is down, and gives this fault's own words as the reason",
+        about="a subscriber raises in the activity tracker, without which an avatar ends",
+        proof="the avatar is down, and gives this fault's error as the reason",
         weight=_RARE,
     ),
     _K.RAISE_IN_START: KindFacts(
         about="the agent is killed, and its next starts raise, one to three times",
-        proof="so many starts raised, each with this fault's own words",
+        proof="so many starts raised, each with this fault's error",
     ),
     _K.EXIT: KindFacts(
-        about="the agent exits with 0 in the midst of a turn",
+        about="the agent exits with 0 in the middle of a turn",
         proof="the turn's outcome is crashed, and the process is gone",
         needs=Needs.SCRIPT,
     ),
     _K.HANG: KindFacts(
-        about="the agent hears and does nothing any more; the turn has a timeout",
+        about="the agent stops reading and working; the turn has a timeout",
         proof="the turn's outcome is timed out",
         needs=Needs.SCRIPT,
     ),
-    _K.KILL_AGENT: KindFacts(
-        about="SIGKILL of the agent", proof="its pid is gone from the table", weight=_OFTEN
-    ),
+    _K.KILL_AGENT: KindFacts(about="SIGKILL of the agent", proof="its pid is gone", weight=_OFTEN),
     _K.STOP_AGENT: KindFacts(
         about="SIGSTOP of the agent, SIGCONT later",
         proof="the kernel showed it stopped, and later running",
     ),
-    _K.TERM_AGENT: KindFacts(
-        about="SIGTERM of the agent", proof="its pid is gone from the table", weight=_OFTEN
-    ),
+    _K.TERM_AGENT: KindFacts(about="SIGTERM of the agent", proof="its pid is gone", weight=_OFTEN),
     _K.KILL_KEEPER: KindFacts(
         about="SIGKILL of the agent's keeper",
-        proof="the pids of keeper and agent are gone from the table",
+        proof="the pids of keeper and agent are gone",
     ),
     _K.KILL_WARDEN: KindFacts(
         about="SIGKILL of the warden: its anchor, its server, or both",
@@ -117,14 +113,14 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
         variants=_WARDENS,
     ),
     _K.TERM_WARDEN: KindFacts(
-        about="SIGTERM of the warden, which is deaf to it",
+        about="SIGTERM of the warden, which ignores it",
         proof="the signal was delivered to a living process, which lives on",
         weight=_RARE,
         variants=_WARDENS,
     ),
     _K.KILL_TOOL: KindFacts(
         about="SIGKILL of a tool's process",
-        proof="its pid is gone, and the tool is told as failed",
+        proof="its pid is gone, and the tool is reported as failed",
         needs=Needs.SCRIPT,
     ),
     _K.STOP_TOOL: KindFacts(
@@ -134,7 +130,7 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
     ),
     _K.TERM_TOOL: KindFacts(
         about="SIGTERM of a tool's process",
-        proof="its pid is gone, and the tool is told as failed",
+        proof="its pid is gone, and the tool is reported as failed",
         needs=Needs.SCRIPT,
     ),
     _K.CLOSE_STDOUT: KindFacts(
@@ -168,7 +164,7 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
         needs=Needs.SCRIPT,
     ),
     _K.FULL_MAILBOX: KindFacts(
-        about="more questions at once than the turn queue's mailbox can hold",
+        about="more calls at once than the turn queue's mailbox can hold",
         proof="more were open at one moment than fit in; all were answered",
     ),
     _K.EMFILE: KindFacts(
@@ -187,7 +183,7 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
     ),
     _K.KILL_IN_STOP: KindFacts(
         about="SIGKILL of an agent whose avatar is being stopped by its host",
-        proof="the signal hit a living process before stop() returned; nobody is left",
+        proof="the signal hit a living process before stop() returned; nothing is left",
     ),
     _K.KILL_IN_BACKOFF: KindFacts(
         about="SIGKILL of the warden in the pause before an agent's next life",
@@ -197,14 +193,14 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
     ),
     _K.CANCEL_IN_RESTART: KindFacts(
         about="the host cancels a prompt, stops the avatar, or cancels a start, mid-restart",
-        proof="the call was cancelled while no session was ready; nobody is left of it",
+        proof="the call was cancelled while no session was ready; nothing is left of it",
         variants=("prompt", "avatar", "start"),
     ),
 }
 
 
 def possible(kinds: tuple[FaultKind, ...], plays_scripts: Needs) -> tuple[FaultKind, ...]:
-    """Those of the kinds (none: of all) that an agent which has this can suffer."""
+    """Those of the kinds (of all, if none is given) that such an agent can play."""
     wanted = kinds or tuple(FaultKind)
     return tuple(
         kind

@@ -1,4 +1,4 @@
-"""When which fault hits whom: pure data of a seed, so that a run can be had again."""
+"""The schedule: which fault hits which slot when, from a seed, so that a run can be repeated."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _DIGEST = 16
 
 
 class FaultOrder(Enum):
-    """How the kinds come: side by side, or one after the other, each in a slice of the time."""
+    """Whether the kinds are mixed or come one after the other, each in a slice of the time."""
 
     MIXED = "mixed"
     BY_KIND = "by_kind"
 
 
 class PlannedFault(Struct, frozen=True, kw_only=True):
-    """One fault. `at`: seconds after the faults begin; `avatar`: the place that it hits.
+    """One fault. `at` is in seconds after the faults begin; `avatar` is the number of the slot.
 
-    `seconds`, `times`, `seed` and `variant` are what a kind may need to be told.
+    `seconds`, `times`, `seed` and `variant` are parameters that some kinds use.
     """
 
     number: int
@@ -39,8 +39,8 @@ class PlannedFault(Struct, frozen=True, kw_only=True):
     variant: str = ""
 
 
-class ScheduleWish(Struct, frozen=True, kw_only=True):
-    """What a schedule is made of: the same wish, the same schedule."""
+class ScheduleRequest(Struct, frozen=True, kw_only=True):
+    """What a schedule is computed from: equal requests give equal schedules."""
 
     seed: int
     seconds: float
@@ -51,7 +51,7 @@ class ScheduleWish(Struct, frozen=True, kw_only=True):
 
 
 class Slice(Struct, frozen=True, kw_only=True):
-    """A part of the time, and its faults: all of one `kind`, or of any if that is None."""
+    """A part of the time with its faults, all of one `kind`, or of any kind if that is None."""
 
     kind: FaultKind | None
     begin: float
@@ -59,22 +59,22 @@ class Slice(Struct, frozen=True, kw_only=True):
     faults: tuple[PlannedFault, ...]
 
 
-def schedule(wish: ScheduleWish) -> tuple[PlannedFault, ...]:
-    """The faults, by their time, with exponential gaps."""
-    dice = random.Random(wish.seed)
-    moments = _mixed if wish.order is FaultOrder.MIXED else _by_kind
+def schedule(request: ScheduleRequest) -> tuple[PlannedFault, ...]:
+    """The faults in the order of their times, with exponential gaps."""
+    dice = random.Random(request.seed)
+    moments = _mixed if request.order is FaultOrder.MIXED else _by_kind
     return tuple(
         PlannedFault(
             number=number,
             at=round(at, 6),
-            avatar=dice.randrange(wish.avatars),
+            avatar=dice.randrange(request.avatars),
             kind=kind,
             seconds=round(dice.uniform(0.2, 1.0), 3),
             times=dice.randint(1, 3),
             seed=dice.randrange(2**31),
             variant=dice.choice(KINDS[kind].variants),
         )
-        for number, (at, kind) in enumerate(moments(dice, wish), start=1)
+        for number, (at, kind) in enumerate(moments(dice, request), start=1)
     )
 
 
@@ -91,32 +91,32 @@ def slices(faults: Sequence[PlannedFault], order: FaultOrder, seconds: float) ->
 
 
 def digest(faults: Sequence[PlannedFault]) -> str:
-    """A short name of a schedule: the same for the same faults, byte for byte."""
+    """A short name for a schedule: the same for the same faults."""
     return hashlib.sha256(msgspec.json.encode(faults)).hexdigest()[:_DIGEST]
 
 
-def _mixed(dice: random.Random, wish: ScheduleWish) -> Iterator[tuple[float, FaultKind]]:
-    """Each kind comes as often as its weight, in random order."""
-    kinds = _bag(dice, wish.kinds)
-    at = dice.expovariate(1 / wish.every)
-    while at < wish.seconds and wish.kinds:
+def _mixed(dice: random.Random, request: ScheduleRequest) -> Iterator[tuple[float, FaultKind]]:
+    """Every kind as often as its weight says, in random order."""
+    kinds = _bag(dice, request.kinds)
+    at = dice.expovariate(1 / request.every)
+    while at < request.seconds and request.kinds:
         yield at, next(kinds)
-        at += dice.expovariate(1 / wish.every)
+        at += dice.expovariate(1 / request.every)
 
 
-def _by_kind(dice: random.Random, wish: ScheduleWish) -> Iterator[tuple[float, FaultKind]]:
-    """Each kind in a slice as long as any other's, in which it comes once at least."""
-    kinds = tuple(dict.fromkeys(wish.kinds))
-    length = wish.seconds / max(len(kinds), 1)
+def _by_kind(dice: random.Random, request: ScheduleRequest) -> Iterator[tuple[float, FaultKind]]:
+    """Every kind in a slice of equal length, at least once."""
+    kinds = tuple(dict.fromkeys(request.kinds))
+    length = request.seconds / max(len(kinds), 1)
     for place, kind in enumerate(kinds):
-        at = min(dice.expovariate(1 / wish.every), length / 2)
+        at = min(dice.expovariate(1 / request.every), length / 2)
         while at < length:
             yield place * length + at, kind
-            at += dice.expovariate(1 / wish.every)
+            at += dice.expovariate(1 / request.every)
 
 
 def _bag(dice: random.Random, kinds: Sequence[FaultKind]) -> Iterator[FaultKind]:
-    """A shuffled bag again and again: rare kinds come, and no run is all of one kind."""
+    """Shuffles the same bag again and again: rare kinds come too, and no run has only one kind."""
     bag = [kind for kind in kinds for _ in range(KINDS[kind].weight)]
     while bag:
         dice.shuffle(bag)

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: no script, no font, no network. Pure."""
+"""The report as one HTML page without scripts, fonts or network. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from avatar_actors.chaos.faults.kinds import KINDS
 from avatar_actors.chaos.report.plots import compared, course, durations, timeline
 from avatar_actors.chaos.report.report import ChaosReport, KindRow
-from avatar_actors.chaos.report.wording import (
+from avatar_actors.chaos.report.summary import (
     alone_words,
     command,
     duration,
@@ -137,13 +137,13 @@ def _cards(report: ChaosReport) -> str:
     middle = sorted(recoveries)[len(recoveries) // 2] if recoveries else None
     ratio = sibling_ratio(report)
     cards = (
-        (share(totals.availability), "availability under fire"),
+        (share(totals.availability), "availability under faults"),
         (f"{sum(row.landed for row in report.rows):,} / {len(report.schedule):,}", "faults landed"),
         (duration(middle), "recovery, median"),
         (f"{totals.restarts:,}", "restarts"),
         (f"{prompts.sent:,}", "prompts sent"),
         (f"{prompts.lost:,}", "prompts lost"),
-        ("–" if ratio is None else f"{ratio:.2f} ×", "siblings' p99 against peace"),
+        ("–" if ratio is None else f"{ratio:.2f} ×", "siblings' p99 against the baseline"),
         (f"{totals.dead_letters:,}", "dead letters"),
     )
     inside = "".join(
@@ -190,7 +190,7 @@ def _kinds(report: ChaosReport) -> str:
 
 def _alone(report: ChaosReport) -> str:
     headings = (
-        *("fault", "dead letters", "siblings disturbed", "siblings' p99", "× peace"),
+        *("fault", "dead letters", "siblings disturbed", "siblings' p99", "× baseline"),
         *("orphans", "zombies", "descriptors", "tasks", "threads", "directories"),
     )
     rows = (
@@ -224,7 +224,7 @@ def _wide(look: str, content: str) -> str:
 
 def _times(report: ChaosReport) -> str:
     faults = report.faults
-    series = [("in peace", report.baseline, "orange"), ("among faults", report.siblings, "blue")]
+    series = [("baseline", report.baseline, "orange"), ("among faults", report.siblings, "blue")]
     plots = (
         durations("Detect", [each.detect for each in faults], "blue"),
         durations("Restart", [each.restart for each in faults], "blue"),
@@ -235,7 +235,7 @@ def _times(report: ChaosReport) -> str:
 
 
 def memory_line(report: ChaosReport) -> str:
-    """What is said of memory."""
+    """What is said about memory."""
     words = next((each.words for each in report.promises if each.name == "memory grows"), "")
     return f"Memory of the host: {words}."
 

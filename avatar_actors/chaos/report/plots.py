@@ -1,4 +1,4 @@
-"""Plots of a report as SVG, drawn by hand: no script, no font, no file but the page. Pure."""
+"""The plots of a report as SVG. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from avatar_actors.chaos.report.report import ChaosReport
 from avatar_actors.chaos.report.statistics import Histogram, bucket_of, upper_bound
-from avatar_actors.chaos.report.wording import duration
+from avatar_actors.chaos.report.summary import duration
 
 WIDTH: Final = 960
 _ROW: Final = 18
@@ -28,7 +28,7 @@ _TOP: Final = 26
 
 
 class Axis(Struct, frozen=True):
-    """From figures to places on the paper."""
+    """Maps figures to positions."""
 
     least: float
     most: float
@@ -36,12 +36,12 @@ class Axis(Struct, frozen=True):
     end: float
 
     def place(self, value: float) -> float:
-        """Where this is."""
+        """The position of a figure."""
         span = self.most - self.least or 1.0
         return self.start + (value - self.least) / span * (self.end - self.start)
 
     def ticks(self, count: int = _TICKS) -> list[float]:
-        """Round figures along it."""
+        """Round figures along the axis."""
         span = self.most - self.least or 1.0
         step = 10 ** math.floor(math.log10(span / count))
         step *= next((n for n in (1, 2, 5, 10) if span / (step * n) <= count), 10)
@@ -50,7 +50,7 @@ class Axis(Struct, frozen=True):
 
 
 def timeline(report: ChaosReport) -> str:
-    """One row for each kind; a bar from each fault to the recovery from it."""
+    """One row for each kind, with a bar from each fault to its recovery."""
     rows = [row.kind for row in report.rows]
     height = _ROW * len(rows) + 40
     axis = Axis(0, max(report.seconds, 1), _LEFT, WIDTH - _RIGHT)
@@ -78,7 +78,7 @@ def timeline(report: ChaosReport) -> str:
 
 
 def durations(title: str, seconds: Sequence[float | None], colour: str) -> str:
-    """How often each duration came, on a logarithmic scale."""
+    """How often each duration occurred, on a logarithmic scale."""
     histogram = Histogram()
     for each in seconds:
         if each is not None:
@@ -87,7 +87,7 @@ def durations(title: str, seconds: Sequence[float | None], colour: str) -> str:
 
 
 def compared(title: str, series: Sequence[tuple[str, Histogram, str]]) -> str:
-    """Shares of durations side by side, each as its own outline."""
+    """Shares of durations side by side, each with its own outline."""
     used = [n for _, each, _ in series for n, count in enumerate(each.counts) if count]
     if not used:
         return _svg(_HALF_WIDTH, _HEIGHT, [_text(10, 40, f"{title}: none", "start")], title)
@@ -108,7 +108,7 @@ def compared(title: str, series: Sequence[tuple[str, Histogram, str]]) -> str:
 
 
 def course(title: str, xs: Sequence[float], ys: Sequence[float], under: str) -> str:
-    """A line through samples; the scale begins at 0, so that a slope is not made large by it."""
+    """A line through samples; the scale begins at 0, so that it does not exaggerate a slope."""
     if not xs:
         return _svg(_HALF_WIDTH, _HEIGHT, [_text(10, 40, f"{title}: no samples", "start")], title)
     axis = Axis(min(xs), max(xs), _MARGIN, _HALF_WIDTH - _RIGHT)

@@ -1,4 +1,4 @@
-"""The report of a run: all that is shown of it, as data. JSON of it can be read again."""
+"""The report of a run as data, which is written and read as JSON."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from avatar_actors.chaos.counters import Prompts
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault
-from avatar_actors.chaos.oracle.leak_check import Alone
-from avatar_actors.chaos.oracle.leftovers import Leftovers
+from avatar_actors.chaos.leak_check import Alone, Leftovers
 from avatar_actors.chaos.report.samples import Samples
 from avatar_actors.chaos.report.statistics import Histogram, Slope
 
@@ -22,7 +21,7 @@ _INDENT: Final = 1
 
 
 class ChaosOptions(Struct, frozen=True, kw_only=True):
-    """What is wished. `every`: seconds between two faults, on average; no `kinds`: all of them."""
+    """The options of a run. `every`: mean seconds between two faults; no `kinds`: all."""
 
     avatars: int = 20
     seconds: float = 60.0
@@ -34,7 +33,7 @@ class ChaosOptions(Struct, frozen=True, kw_only=True):
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """What must hold: how much was found of what must not be."""
+    """A promise: how often it was broken."""
 
     name: str
     found: int
@@ -42,12 +41,12 @@ class Promise(Struct, frozen=True, kw_only=True):
 
     @property
     def is_kept(self) -> bool:
-        """Whether there was none."""
+        """Whether it was never broken."""
         return self.found == 0
 
 
 class Times(Struct, frozen=True, kw_only=True):
-    """Of some durations, in seconds; None of nothing."""
+    """Figures of some durations in seconds; None if there were none."""
 
     p50: float | None = None
     p99: float | None = None
@@ -55,10 +54,10 @@ class Times(Struct, frozen=True, kw_only=True):
 
 
 class KindRow(Struct, frozen=True, kw_only=True):
-    """One kind of fault, all of its faults together.
+    """All faults of one kind.
 
-    `availability`: the share of all avatars' time that was not lost to this kind. `alone`: what
-    only a kind that has a slice of the time to itself can be told to have done.
+    `availability` is the share of all avatars' time that was not lost to this kind. `alone` is
+    known only if the kind had a slice of the time to itself.
     """
 
     kind: FaultKind
@@ -75,10 +74,10 @@ class KindRow(Struct, frozen=True, kw_only=True):
 
 
 class Totals(Struct, frozen=True, kw_only=True):
-    """Of the whole run. `host_ran`: cores that the host used while there were faults.
+    """Figures of the whole run. `host_ran`: the cores that the host used while there were faults.
 
-    `host_starved`: the share of that time in which it could have run and had no core; a machine
-    that is too busy makes every figure of time worse.
+    `host_starved` is the share of that time in which the host waited for a core; a machine that is
+    too busy makes every figure of time worse.
     """
 
     prompts: Prompts
@@ -93,7 +92,7 @@ class Totals(Struct, frozen=True, kw_only=True):
 
 
 class Growth(Struct, frozen=True, kw_only=True):
-    """Of the host per 1,000 restarts: blocks and bytes in use, and what the system shows (RSS)."""
+    """Growth of the host per 1,000 restarts: blocks and bytes in use, and its resident memory."""
 
     blocks: Slope = Slope()
     heap: Slope = Slope()
@@ -128,17 +127,17 @@ class ChaosReport(Struct, frozen=True, kw_only=True):
 
     @property
     def is_ok(self) -> bool:
-        """The verdict: every promise was kept, and the run is whole."""
+        """Whether every promise was kept and the run is complete."""
         return self.is_complete and all(promise.is_kept for promise in self.promises)
 
 
 def report_to_json(report: ChaosReport) -> bytes:
-    """For a file."""
+    """The report as JSON."""
     return msgspec.json.format(msgspec.json.encode(report), indent=_INDENT)
 
 
 def report_from_json(path: Path) -> ChaosReport:
-    """A report of before; SettingsError if it is none."""
+    """Reads an earlier report; raises SettingsError if the file is not one."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=ChaosReport)
     except (OSError, msgspec.DecodeError) as error:

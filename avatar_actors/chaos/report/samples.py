@@ -1,4 +1,4 @@
-"""How the host does along the way, second by second: memory, descriptors, tasks, threads."""
+"""Samples the host every second of a run: memory, descriptors, tasks and threads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import trio
 from msgspec import Struct
 
 from avatar_actors.chaos.counters import RunCounters
-from avatar_actors.chaos.faults.shortage import Shortage
-from avatar_actors.chaos.oracle.leftovers import busy_threads, open_descriptors
+from avatar_actors.chaos.faults.injected_errors import Shortage
+from avatar_actors.chaos.leak_check import busy_threads, open_descriptors
 
 _STATM = Path("/proc/self/statm")
 _PAGE = 4096
@@ -53,12 +53,12 @@ _MALLINFO, _TRIM = _heap_teller(), _trimmer()
 
 
 def blocks() -> int:
-    """Blocks of Python's own allocator that are in use: every object has at least one."""
+    """Blocks of Python's own allocator in use: every object has at least one."""
     return sys.getallocatedblocks()
 
 
 def heap() -> int:
-    """Bytes of the C library's allocator in use, where large things are; 0 where it cannot tell."""
+    """Bytes of the C library's allocator in use, which serves large objects; 0 where unknown."""
     if _MALLINFO is None:
         return 0
     info = _MALLINFO()
@@ -66,10 +66,10 @@ def heap() -> int:
 
 
 def resident() -> int:
-    """Bytes that the system counts for this program (RSS), after what is free was given back.
+    """Bytes of resident memory (RSS), after free memory was given back.
 
-    The C library keeps what is freed, so without that it would be the most there ever was at once.
-    Python gives back what it can by itself, in arenas: one object that lives on keeps a whole one.
+    The C library keeps what is freed, so without that this would be the highest value ever reached.
+    Python gives memory back in arenas by itself: one living object keeps a whole arena.
     """
     _TRIM(0)
     return int(_STATM.read_text("ascii").split()[1]) * _PAGE
@@ -90,20 +90,20 @@ class Effort(Struct, frozen=True):
     starved: float = 0.0
 
     def __sub__(self, other: Effort) -> Effort:
-        """Since then."""
+        """The effort since then."""
         return Effort(self.ran - other.ran, self.starved - other.starved)
 
 
 def effort() -> Effort:
-    """Up to now."""
+    """The effort up to now."""
     waited = int(_SCHEDULER.read_text("ascii").split()[1]) / 1e9
     return Effort(time.process_time(), waited)
 
 
 class Samples(Struct, frozen=True, kw_only=True):
-    """Rows side by side; `memory` in bytes (RSS), `restarts` since the faults began.
+    """Columns of samples; `memory` in bytes (RSS), `restarts` since the faults began.
 
-    `blocks` and `heap` are what is in use of it, by Python's and by the C library's allocator.
+    `blocks` and `heap` are what Python's and the C library's allocators have in use.
     """
 
     seconds: list[float]
@@ -117,20 +117,20 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 
 class Sampler:
-    """Its room is taken at the beginning: what it writes down later is no growth."""
+    """Takes samples into memory that is allocated at the start, so that it does not grow itself."""
 
     def __init__(self, seconds: float) -> None:
         self._columns = {name: array("d", bytes(8 * (int(seconds) + 64))) for name in _COLUMNS}
         self._count = 0
 
-    async def run(self, tally: RunCounters, shortage: Shortage) -> None:
-        """Until cancelled."""
+    async def run(self, counters: RunCounters, shortage: Shortage) -> None:
+        """Takes samples until cancelled."""
         began = time.monotonic()
         while self._count < len(self._columns["seconds"]):
             await shortage.over()
             row = (
                 time.monotonic() - began,
-                tally.restarts,
+                counters.restarts,
                 resident(),
                 blocks(),
                 heap(),
@@ -144,6 +144,6 @@ class Sampler:
             await trio.sleep(_EVERY)
 
     def taken(self) -> Samples:
-        """All rows."""
+        """All samples."""
         rows = {name: list(column[: self._count]) for name, column in self._columns.items()}
         return Samples(**rows)

@@ -1,4 +1,4 @@
-"""Histograms of a fixed size, and whether something grows: a line through samples."""
+"""Statistics of a fixed size: histograms, and whether a series of samples grows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUANTILE = 0.9975
 
 
 class Slope(Struct, frozen=True):
-    """Per unit of x, with its 99.5 % interval. None: too little was seen to say anything."""
+    """Growth per unit of x with its 99.5 % interval; None if there are too few samples."""
 
     value: float | None = None
     low: float | None = None
@@ -29,16 +29,16 @@ class Slope(Struct, frozen=True):
 
     @property
     def is_growth(self) -> bool:
-        """Whether it is above 0 beyond doubt."""
+        """Whether the slope is certainly above 0."""
         return self.low is not None and self.low > 0
 
 
 def slope(xs: Sequence[float], ys: Sequence[float]) -> Slope:
-    """Of y by x in the later part, for a y that wanders about a level.
+    """The slope of y by x in the later part, for a y that varies around a level.
 
-    It goes by the medians of windows. Samples that follow each other are alike, which makes a plain
-    interval far too narrow: it is widened as for as many independent samples as the lag-one
-    correlation of the residuals leaves.
+    It uses the medians of windows. Neighbouring samples are alike, which makes a plain interval far
+    too narrow: it is widened to that of as many independent samples as the lag-one correlation of
+    the residuals leaves.
     """
     across, up = (_about_mean(_windows(_later(each))) for each in (xs, ys))
     count, spread = len(across), sum(x * x for x in across)
@@ -55,10 +55,10 @@ def slope(xs: Sequence[float], ys: Sequence[float]) -> Slope:
 
 
 def drift(xs: Sequence[float], ys: Sequence[float]) -> Slope:
-    """Of y by x in the later part, for a y that moves in steps and stays where they led: a walk.
+    """The slope of y by x in the later part, for a y that moves in steps and stays there: a walk.
 
-    It has no level to come back to, so a line through it says more than there is to say: what is
-    known of its drift is the mean of its steps, from the median of one window to the next one's.
+    A walk has no level to return to, so a line through it would claim too much: its drift is the
+    mean of its steps, from the median of one window to that of the next.
     """
     across, up = (_steps(_windows(_later(each))) for each in (xs, ys))
     count, length = len(up), sum(across)
@@ -115,13 +115,13 @@ class Histogram(Struct):
     longest: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """One more."""
+        """Counts a duration."""
         self.counts[bucket_of(seconds)] += 1
         self.longest = max(self.longest, seconds)
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """How many durations were counted."""
         return sum(self.counts)
 
     def percentile(self, percent: float) -> float | None:
@@ -135,7 +135,7 @@ class Histogram(Struct):
 
 
 def bucket_of(seconds: float) -> int:
-    """Where a duration belongs."""
+    """The bucket of a duration."""
     if seconds <= _LEAST:
         return 0
     return min(_BUCKETS - 1, math.ceil(math.log10(seconds / _LEAST) * _PER_DECADE))
@@ -147,7 +147,7 @@ def upper_bound(bucket: int) -> float:
 
 
 def percentile(numbers: Sequence[float], percent: float) -> float | None:
-    """The smallest of the numbers that so many percent of them do not exceed; None of nothing."""
+    """The smallest number that so many percent do not exceed; None if there are none."""
     ranked = sorted(numbers)
     if not ranked:
         return None

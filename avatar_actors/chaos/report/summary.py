@@ -1,4 +1,4 @@
-"""The report as lines of text, for a terminal, a log or a pipe. Pure."""
+"""The report as text for a terminal, and the words for its figures. Pure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,92 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import astuple
 
-from avatar_actors.chaos.report.report import ChaosReport, KindRow
-from avatar_actors.chaos.report.wording import (
-    NOTHING,
-    alone_words,
-    command,
-    duration,
-    effort_line,
-    is_by_kind,
-    left_words,
-    share,
-    sibling_ratio,
-    triple,
-    verdict,
-)
+from avatar_actors.chaos.faults.schedule import FaultOrder
+from avatar_actors.chaos.leak_check import Leftovers
+from avatar_actors.chaos.report.report import ChaosReport, KindRow, Times
+
+NOTHING = "–"
+_MILLI, _SECOND, _TEN = 1e-3, 1.0, 10.0
+
+
+def duration(seconds: float | None) -> str:
+    """A duration in ms or s, with the digits that matter."""
+    if seconds is None:
+        return NOTHING
+    if seconds < _MILLI:
+        return f"{seconds * 1e3:.1f} ms"
+    if seconds < _SECOND:
+        return f"{seconds * 1e3:.0f} ms"
+    return f"{seconds:.2f} s" if seconds < _TEN else f"{seconds:.0f} s"
+
+
+def triple(times: Times) -> str:
+    """Median, 99 % and longest."""
+    if times.p50 is None:
+        return NOTHING
+    return " / ".join(duration(each) for each in (times.p50, times.p99, times.longest))
+
+
+def share(part: float) -> str:
+    """A share in percent."""
+    return f"{100 * part:.2f} %" if part < 1 else "100 %"
+
+
+def verdict(report: ChaosReport) -> str:
+    """The verdict in one line."""
+    broken = [promise for promise in report.promises if not promise.is_kept]
+    if broken:
+        return f"NOT ok: {', '.join(f'{each.found:,} {each.name}' for each in broken)}"
+    if not report.is_complete:
+        return "interrupted: every promise was kept as far as it went"
+    return "ok: every promise was kept"
+
+
+def sibling_ratio(report: ChaosReport) -> float | None:
+    """How much longer siblings waited than in the baseline, by the p99 of both."""
+    baseline, siblings = report.baseline.percentile(99), report.siblings.percentile(99)
+    return siblings / baseline if baseline and siblings else None
+
+
+def is_by_kind(report: ChaosReport) -> bool:
+    """Whether each kind had a slice of its own."""
+    return report.options.order is FaultOrder.BY_KIND
+
+
+def alone_words(report: ChaosReport, row: KindRow) -> list[str]:
+    """Dead letters, siblings disturbed, their p99, and that in relation to the baseline."""
+    alone, baseline = row.alone, report.baseline.percentile(99)
+    if alone is None:
+        return [NOTHING] * 4
+    ratio = f"{alone.p99 / baseline:.2f}" if alone.p99 and baseline else NOTHING
+    return [f"{alone.dead_letters:,}", f"{alone.disturbed:,}", duration(alone.p99), ratio]
+
+
+def left_words(row: KindRow) -> list[str]:
+    """Orphans, zombies, descriptors, tasks, threads and directories that its slice left."""
+    if row.alone is None:
+        return [NOTHING] * len(Leftovers.__struct_fields__)
+    return [f"{count:,}" for count in astuple(row.alone.left)]
+
+
+def effort_line(report: ChaosReport) -> str:
+    """How busy the machine was."""
+    totals = report.totals
+    starved = f"waited for a core {share(totals.host_starved)} of the time"
+    return f"the host used {totals.host_ran:.2f} cores and {starved}"
+
+
+def command(report: ChaosReport) -> str:
+    """The command that repeats the run."""
+    options = report.options
+    kinds = "".join(f" --faults {kind.value}" for kind in options.kinds)
+    order = " --by-kind" if is_by_kind(report) else ""
+    provider = "" if options.provider == "embedded" else f" --provider {options.provider}"
+    return (
+        f"avatar chaos --avatars {options.avatars} --seconds {options.seconds:g} "
+        f"--every {options.every:g} --seed {options.seed}{order}{provider}{kinds}"
+    )
+
 
 # The name of a column, and its width; below 0: to the left.
 _WIDE: Final = (
@@ -53,7 +125,7 @@ _ALONE: Final = (
     ("dead letters", 12),
     ("disturbed", 9),
     ("siblings' p99", 13),
-    ("x peace", 7),
+    ("x baseline", 10),
 )
 _LEFT: Final = (
     ("orphans", 8),
@@ -69,7 +141,7 @@ Columns: TypeAlias = Sequence[tuple[str, int]]
 
 
 def text_summary(report: ChaosReport, width: int) -> list[str]:
-    """All of it but the single faults; a narrow terminal gets fewer columns."""
+    """Everything but the single faults; a narrow terminal gets fewer columns."""
     has_room = width >= _room(_WIDE)
     rows = _rows(report, _WIDE, _all_of) if has_room else _rows(report, _NARROW, _most_of)
     alone = ["", *_alone(report, width)] if is_by_kind(report) else []
@@ -115,7 +187,7 @@ def _most_of(row: KindRow) -> list[str]:
 
 
 def _alone(report: ChaosReport, width: int) -> list[str]:
-    """What each kind did in its slice; where there is no room, what it left as one number."""
+    """What each kind did in its slice; a narrow terminal gets one number for what it left."""
 
     def all_of(row: KindRow) -> list[str]:
         return [row.kind.value, *alone_words(report, row), *left_words(row)]
@@ -132,7 +204,7 @@ def _alone(report: ChaosReport, width: int) -> list[str]:
 def _totals(report: ChaosReport) -> Iterator[str]:
     totals, prompts = report.totals, report.totals.prompts
     ratio = sibling_ratio(report)
-    peace, war = report.baseline.percentile(99), report.siblings.percentile(99)
+    baseline, siblings = report.baseline.percentile(99), report.siblings.percentile(99)
     yield f"availability {share(totals.availability)}, {totals.restarts:,} restarts"
     yield (
         f"prompts: {prompts.sent:,} sent, {prompts.answered:,} answered, {prompts.cancelled:,} "
@@ -140,7 +212,7 @@ def _totals(report: ChaosReport) -> Iterator[str]:
         f"down, {prompts.lost:,} lost"
     )
     times = "" if ratio is None else f", {ratio:.2f} times"
-    yield f"siblings' p99 {duration(war)}, in peace {duration(peace)}{times}"
+    yield f"siblings' p99 {duration(siblings)}, in the baseline {duration(baseline)}{times}"
     yield f"dead letters {totals.dead_letters:,}; {effort_line(report)}"
     if report.left_out:
         names = ", ".join(kind.value for kind in report.left_out)

@@ -1,4 +1,4 @@
-"""From what was counted to the report: rows, promises, verdict. Pure."""
+"""Turns what a run has seen into its report: rows, promises and verdict. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from avatar_actors.chaos.counters import Prompts, RunCounters
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, digest
-from avatar_actors.chaos.oracle.leak_check import Alone
-from avatar_actors.chaos.oracle.leftovers import Leftovers
-from avatar_actors.chaos.oracle.oracle import Breach, Breaches
+from avatar_actors.chaos.leak_check import Alone, Leftovers
+from avatar_actors.chaos.oracle import Breach, Breaches
 from avatar_actors.chaos.report.report import (
     ChaosOptions,
     ChaosReport,
@@ -27,10 +26,10 @@ from avatar_actors.chaos.report.report import (
 from avatar_actors.chaos.report.samples import Effort, Samples
 from avatar_actors.chaos.report.statistics import Slope, drift, percentile, slope
 
-# Fewer restarts say nothing about what one of them leaves in memory; and histories fill first.
+# Fewer restarts say nothing about the memory that one of them leaves; and histories fill first.
 _JUDGED_FROM, _JUDGED_AFTER = 1000, 300.0
 _EXAMPLES = 50
-# How each of what can be left is called in the promises.
+# The names of the leftovers in the promises.
 _LEFT = {
     "orphans": "orphans",
     "zombies": "zombies",
@@ -42,7 +41,7 @@ _LEFT = {
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """All that a run has seen."""
+    """Everything that a run has seen."""
 
     options: ChaosOptions
     machine: str
@@ -52,7 +51,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
     prompts: tuple[Prompts, ...]
     breaches: tuple[Breaches, ...]
     down_seconds: float
-    tally: RunCounters
+    counters: RunCounters
     dead_letters: int
     effort: Effort
     samples: Samples
@@ -63,19 +62,19 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 
 def judged(seen: Evidence) -> ChaosReport:
-    """The report."""
-    tally, time = seen.tally, seen.options.avatars * seen.seconds
+    """The report of a run."""
+    counters, time = seen.counters, seen.options.avatars * seen.seconds
     breaches = sum((each.counts for each in seen.breaches), Counter[Breach]())
     prompts = sum(seen.prompts, Prompts())
     growth = _memory(seen)
     totals = Totals(
         prompts=prompts,
         breaches={breach.value: breaches[breach] for breach in Breach},
-        restarts=tally.restarts,
+        restarts=counters.restarts,
         availability=_share_left(seen.down_seconds, time),
         dead_letters=seen.dead_letters,
-        disturbed=tally.disturbed,
-        given_up=tally.given_up,
+        disturbed=counters.disturbed,
+        given_up=counters.given_up,
         host_ran=seen.effort.ran / max(seen.seconds, 1e-9),
         host_starved=seen.effort.starved / max(seen.seconds, 1e-9),
     )
@@ -92,17 +91,17 @@ def judged(seen: Evidence) -> ChaosReport:
         faults=tuple(sorted(seen.faults, key=lambda fault: fault.at)),
         schedule=seen.schedule,
         left_out=seen.left_out,
-        baseline=tally.baseline,
-        siblings=tally.siblings,
+        baseline=counters.baseline,
+        siblings=counters.siblings,
         samples=seen.samples,
         memory=growth,
         remains=seen.remains,
-        examples=(*examples[:_EXAMPLES], *tally.disturbances),
+        examples=(*examples[:_EXAMPLES], *counters.disturbances),
     )
 
 
 def promises(seen: Evidence, totals: Totals, growth: Growth) -> tuple[Promise, ...]:
-    """What must hold, in the order in which people care."""
+    """The promises, the most important first."""
     due = {fault.number: fault for fault in seen.faults}
     missed = [fault for fault in seen.faults if not fault.is_landed]
     ill = [fault for fault in seen.faults if fault.is_landed and fault.recovery is None]
@@ -125,14 +124,14 @@ def promises(seen: Evidence, totals: Totals, growth: Growth) -> tuple[Promise, .
 
 
 def _left(seen: Evidence, name: str, what: str) -> Promise:
-    """By the end, or by the end of a slice; what a slice left may still be there at the end."""
+    """What was left at the end or after a slice; the former may include the latter."""
     slices = {kind: asdict(each.left)[what] for kind, each in seen.alone.items()}
     found = max(asdict(seen.remains)[what], sum(slices.values()))
     return Promise(name=name, found=found, words=_kinds(slices))
 
 
 def _kinds(counts: dict[FaultKind, int]) -> str:
-    """Whose it was, where the kinds came one after the other."""
+    """Which kinds it was, if they came one after the other."""
     return "; ".join(f"{kind.value}: {count:,}" for kind, count in counts.items() if count)
 
 
@@ -156,7 +155,7 @@ def _interval(found: Slope, unit: float) -> str:
 
 
 def _memory(seen: Evidence) -> Growth:
-    """By kind there is nothing to say: each kind has its own level, and so follows a slope."""
+    """Not judged by kind: every kind has a level of its own, which looks like a slope."""
     samples, is_mixed = seen.samples, seen.options.order is FaultOrder.MIXED
     is_long = bool(samples.seconds) and samples.seconds[-1] >= _JUDGED_AFTER
     if not is_mixed or not is_long or samples.restarts[-1] < _JUDGED_FROM:

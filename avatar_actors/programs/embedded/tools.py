@@ -89,7 +89,7 @@ def scripted_call(step: Record, start: Callable[[list[str]], ToolProcess]) -> To
     name = text_in(step, "tool") or text_in(step, "task") or text_in(step, "ask") or "tool"
 
     def work() -> str:
-        # The call's input, not the step's: whoever allowed the call may have changed it.
+        # The call's input, not the step's: the answer to the permission may have changed it.
         printed = _run(step, call.input, start)
         if error := text_in(step, "error"):
             raise ToolFailed(error)
@@ -150,7 +150,7 @@ class ToolProcess:
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         with _living_lock:
             _living.discard(self)
-        # Reaped under the lock, so that `kill` can never hit a later process of that number.
+        # Reaped under the lock, so that `kill` can never hit a later process with the same pid.
         with self._lock:
             self._is_running = False
             _, status = os.waitpid(self.pid, 0)

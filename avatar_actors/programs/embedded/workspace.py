@@ -1,4 +1,4 @@
-"""The working directory: files inside of it, and nothing else, whatever links point out of it."""
+"""The working directory: reads and writes files inside it, and never follows a link out of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SKIPPED = frozenset((".git", ".hg", ".svn", ".venv", "venv", "node_modules", "__
 
 
 class Workspace:
-    """Reads and writes below one root; every path is resolved before it is judged."""
+    """Reads and writes below one root; every path is resolved before it is checked."""
 
     def __init__(self, root: str) -> None:
         self.root = Path(root).resolve()
@@ -57,7 +57,7 @@ class Workspace:
             raise ToolFailed(f"{name}: {error.strerror}") from None
 
     def files(self) -> list[str]:
-        """The names of the files inside, sorted; hidden ones and those of tools are left out."""
+        """The names of the files inside, sorted, without hidden ones and those of tools."""
         found: list[str] = []
         for name in self._walk():
             found.append(name)

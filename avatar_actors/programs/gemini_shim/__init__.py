@@ -1,3 +1,3 @@
-"""Small programs, standard library only, that stand between the runtime and an agent."""
+"""The shim around headless Gemini, which keeps one program alive across its prompts."""
 
 __all__: list[str] = []

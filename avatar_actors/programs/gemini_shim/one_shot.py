@@ -1,4 +1,4 @@
-"""One run of an agent that takes its prompt by the command line; nothing of it is left."""
+"""One run of an agent that takes its prompt on the command line, with every process it started."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARENT, STARTED = 1, 19
 
 
 def descendants(pid: int) -> dict[int, str]:
-    """All processes below this one, each with the time of its start, which no other will have."""
+    """All processes below this one, each with its start time, which tells it from later ones."""
     children: dict[int, list[int]] = {}
     started: dict[int, str] = {}
     for folder in PROC.iterdir() if PROC.is_dir() else ():
@@ -40,7 +40,7 @@ def descendants(pid: int) -> dict[int, str]:
 
 
 def kill(family: Mapping[int, str]) -> None:
-    """Kill those that still are the same processes."""
+    """Kills those that are still the same processes."""
     for pid, start in family.items():
         fields = _stat(PROC / str(pid))
         if fields and fields[STARTED] == start:
@@ -61,7 +61,7 @@ def _stat(folder: Path) -> list[str]:
 LONGEST_ARGUMENT = 100_000
 # After SIGINT gemini ends within a moment, with 0 and without a result (0.61.0).
 ESCALATION = ((0.0, signal.SIGINT), (1.0, signal.SIGTERM), (2.0, signal.SIGKILL))
-# How long the output may stay open after the child is gone: a grandchild can hold it for ever.
+# How long the output may stay open after the child is gone: a grandchild can hold it forever.
 GRACE = 0.3
 # How often the child is looked at where the system has no pidfd.
 TICK = 0.05
@@ -70,7 +70,7 @@ STDOUT = 1
 
 
 def say(message: Mapping[str, object]) -> None:
-    """A line of our own on stdout."""
+    """Writes a line of the shim itself."""
     _write(json.dumps(message).encode() + b"\n")
 
 
@@ -93,7 +93,7 @@ class OneShot:
         self._family: dict[int, str] = {}
 
     def watched(self) -> tuple[list[int], float | None]:
-        """What to wait for, and how long at most."""
+        """The descriptors to wait for, and for how long at most."""
         watched = [self._output] if self._is_open else []
         is_alive = not self._gone_at
         if is_alive and self._pidfd >= 0:
@@ -102,7 +102,7 @@ class OneShot:
         return watched, TICK if is_due else None
 
     def step(self, ready: Sequence[int]) -> bool:
-        """Look at everything once; whether the run is over and was reported."""
+        """Handles what has happened; returns whether the run is over and was reported."""
         if self._output in ready:
             self._copy()
         now = time.monotonic()
@@ -111,7 +111,7 @@ class OneShot:
         if self._cancelled_at and not self._gone_at:
             self._escalate(now)
         if self._closed_at and not self._gone_at and now >= self._closed_at + GRACE:
-            self.end_at_once()  # nothing more can come of it
+            self.end_at_once()  # nothing more can come
             self._gone_at = now
         if not self._gone_at or (self._is_open and now < self._gone_at + GRACE):
             return False
@@ -119,11 +119,11 @@ class OneShot:
         return True
 
     def cancel(self) -> None:
-        """Ask it to end, and then make it."""
+        """Asks it to end, and later makes it."""
         self._cancelled_at = self._cancelled_at or time.monotonic()
 
     def end_at_once(self) -> None:
-        """Do not wait for it any longer."""
+        """Kills it with everything below it."""
         self._family |= descendants(self._process.pid)
         self._signal(signal.SIGKILL)
         self._process.wait()

@@ -1,9 +1,9 @@
 """A persistent program around `gemini -p …`, which runs one prompt and ends.
 
 It reads one JSON object per line: `{"turn": 1, "prompt": "…", "args": ["--resume=…"]}` or
-`{"cancel": 1}`. It says `{"type": "avatar_hello"}` once, copies what each child writes, and adds
-`{"type": "avatar_exit", "turn": 1, "returncode": 0}` when that child's output has ended and it was
-reaped. What the lines mean is the wire's.
+`{"cancel": 1}`. It writes `{"type": "avatar_hello"}` once, copies what each child writes, and adds
+`{"type": "avatar_exit", "turn": 1, "returncode": 0}` when the output of that child has ended and
+it was reaped. The meaning of the lines is left to the wire.
 """
 
 from __future__ import annotations

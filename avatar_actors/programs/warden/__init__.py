@@ -1,10 +1,10 @@
-"""The warden: the helper program that owns agent processes, written with the standard library only.
+"""The warden: the helper program that owns agent processes, on the standard library alone.
 
     host ──▶ anchor ──▶ server ──▶ keeper ──▶ agent ──▶ its tools
              └─────── warden ───┘  one per agent
 
-Each of anchor, server and keeper adopts what is orphaned below it, so no process of an agent can
-leave its keeper's tree, and the death of any one of them is made good by the one above.
+Anchor, server and keeper each adopt the orphans below them, so no process of an agent can leave
+its keeper's tree, and each of them is replaced by the one above when it dies.
 """
 
 LEASE_COOKIE = "AVATAR_LEASE"

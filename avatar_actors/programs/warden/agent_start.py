@@ -30,7 +30,7 @@ OOM_SCORE = b"300"
 
 
 class AgentNotStarted(Exception):
-    """The system refused. `place` is `cwd` or `argv`: what it did not like."""
+    """The system refused the start. `place` is `cwd` or `argv`: what was wrong."""
 
     def __init__(self, error: int, place: str) -> None:
         super().__init__(error, place)
@@ -39,7 +39,7 @@ class AgentNotStarted(Exception):
 
 
 def start_agent(order: StartOrder, stdio: Sequence[int]) -> int:
-    """Fork and exec in a new session; gives the pid once exec has succeeded. Closes `stdio`."""
+    """Forks and executes in a new session; returns the pid after the exec. Closes `stdio`."""
     # Closed by a successful exec, or after the reason why there was none was written into it.
     verdict, failure = os.pipe()
     keeper = os.getpid()

@@ -1,9 +1,9 @@
-"""One keeper per agent: starts it, tells the host how it fares, and ends its whole tree.
+"""One keeper per agent: starts it, tells the host its state, and ends its whole tree.
 
-On the control socket the host says, a line each: the order, `end GRACE`, `signal NUMBER`. The
-keeper says `running PID KEEPER` or `failed ERRNO PLACE`; `exited CODE`; `stuck PIDS DENIED` (two
-lists with commas, or `-`); `ledger PID.STARTTIME,...`; `gone COUNT`: waitpid knows of
-nobody below, and has seen so many go besides the agent.
+On the control socket the host sends, one per line: the order, `end GRACE`, `signal NUMBER`. The
+keeper sends `running PID KEEPER` or `failed ERRNO PLACE`; `exited CODE`; `stuck PIDS DENIED` (two
+lists with commas, or `-`); `ledger PID.STARTTIME,...`; `gone COUNT`: waitpid knows of no process
+below any more and has reaped so many besides the agent.
 """
 
 import contextlib
@@ -26,14 +26,14 @@ from avatar_actors.programs.warden.process_tree import (
 )
 from avatar_actors.programs.warden.watch import Host, Poll
 
-# After so many seconds of SIGKILL the host is told who does not go: another user's, or in D state.
+# After so many seconds of SIGKILL the host is told which do not end: another user's, or in D state.
 STUCK_AFTER = 2.0
 MOST_PIDS_TOLD = 100
 LEDGER_SECONDS = 0.25
 
 
 def keep(control: socket.socket, stdio: Sequence[int], host: Host) -> None:
-    """A keeper's life: wait for the order, start the agent, stay until its tree is empty."""
+    """Waits for the order, starts the agent, and stays until its tree is empty."""
     adopt_orphans()
     hear_of_parents_death(signal.SIGUSR1)
     rename_process("avatar-keeper")
@@ -53,7 +53,7 @@ def keep(control: socket.socket, stdio: Sequence[int], host: Host) -> None:
 
 
 def say(control: socket.socket, line: str, patience: float = 1.0) -> None:
-    """Tell the host, if it still listens and has room within the time."""
+    """Tells the host, if it still reads and has room within the time."""
     with contextlib.suppress(OSError):
         control.settimeout(patience)
         control.sendall(f"\n{line}\n".encode())
@@ -86,7 +86,7 @@ def _await_order(control: socket.socket, watch: Poll) -> StartOrder | None:
 
 
 class Keeper:
-    """What a keeper knows once its agent runs."""
+    """A keeper whose agent runs."""
 
     def __init__(self, control: socket.socket, watch: Poll, order: StartOrder, agent: int) -> None:
         self._control = control
@@ -103,7 +103,7 @@ class Keeper:
         self._reaped = 0
 
     def run(self) -> None:
-        """Returns when nobody is left."""
+        """Returns when no process is left."""
         while self._reap():
             if self._watch.host_died():
                 self._end(self._close_grace)
@@ -130,18 +130,18 @@ class Keeper:
                 self._reaped += 1
 
     def _end(self, grace: float) -> None:
-        """Everybody goes: asked to now, killed after the grace. A second word can only hasten."""
+        """SIGTERM to all now, SIGKILL after the grace; a second request can only shorten it."""
         kill_at = time.monotonic() + grace
         if self._kill_at is None and grace > 0:
-            # SIGCONT, for who is stopped does not hear SIGTERM.
+            # SIGCONT, for a stopped process does not handle SIGTERM.
             self._signal_tree(signal.SIGTERM)
             self._signal_tree(signal.SIGCONT)
         self._kill_at = kill_at if self._kill_at is None else min(kill_at, self._kill_at)
 
     def _keep_ledger(self) -> float | None:
-        """With no warden above to inherit our tree, let the host know who is in it.
+        """Tells the host who is in our tree when no warden above would inherit it.
 
-        A warden made anew stands beside us, not above: a process never gets another ancestor.
+        A new warden stands beside us, not above: a process never gets another ancestor.
         """
         if os.getsid(os.getppid()) == os.getsid(0):
             return None
@@ -153,7 +153,7 @@ class Keeper:
         return LEDGER_SECONDS
 
     def _press(self) -> float:
-        """Kill when it is time to; gives how long to wait before the next look."""
+        """Kills when it is time; returns how long to wait before the next look."""
         now, kill_at = time.monotonic(), self._kill_at or 0.0
         if now < kill_at:
             return kill_at - now

@@ -1,7 +1,7 @@
-"""The order to start an agent, as it crosses from the host to the keeper.
+"""The order to start an agent, as the host sends it to the keeper.
 
-One line, `order EXIT_GRACE CLOSE_GRACE ARGUMENTS LENGTH`, then LENGTH bytes: the working directory,
-the arguments and the environment's `NAME=value`, with a NUL between them, as for the kernel.
+One line, `order EXIT_GRACE CLOSE_GRACE ARGUMENTS LENGTH`, then LENGTH bytes: the working
+directory, the arguments and the environment's `NAME=value`, separated by NULs.
 """
 
 import os
@@ -45,7 +45,7 @@ def pack_order(order: StartOrder) -> bytes:
 
 
 def unpack_order(data: bytes) -> StartOrder | None:
-    """The order, once all of it has come."""
+    """The order, once all of it has arrived."""
     header, newline, body = data.partition(b"\n")
     if not newline:
         return None
@@ -59,5 +59,5 @@ def unpack_order(data: bytes) -> StartOrder | None:
 
 
 def encode(texts: Sequence[str]) -> list[bytes]:
-    """Texts as the system knows them."""
+    """Texts as bytes in the encoding of the system."""
     return [os.fsencode(text) for text in texts]

@@ -1,4 +1,4 @@
-"""Which processes stand below another one, and signals to them; what `os` does not offer."""
+"""Finds the processes below another one and signals them; what `os` does not offer."""
 
 # Importing pathlib would cost the warden a quarter of its start-up.
 # ruff: noqa: PTH110, PTH112, PTH123, PTH208
@@ -20,12 +20,12 @@ LONGEST_COMMAND_LINE = 65536
 
 
 def adopt_orphans() -> bool:
-    """Become a child subreaper: who is orphaned below us becomes our child. False: not possible."""
+    """Becomes a child subreaper: orphans below become our children. False if impossible."""
     return _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def hear_of_parents_death(signal_number: int) -> bool:
-    """Have the signal sent to us when our parent dies. Only safe under a single-threaded parent.
+    """Has the signal sent to us when our parent dies. Only safe under a single-threaded parent.
 
     The kernel watches the parent's thread: an idle worker thread that ends counts as a death.
     """
@@ -33,7 +33,7 @@ def hear_of_parents_death(signal_number: int) -> bool:
 
 
 def rename_process(name: str) -> None:
-    """Show `name` in process lists, so that an agent's `pkill -f python` does not hit us."""
+    """Shows `name` in process lists, so that an agent's `pkill -f python` does not hit us."""
     if sys.platform != "linux":
         return
     title = name.encode()
@@ -47,7 +47,7 @@ def rename_process(name: str) -> None:
 
 
 def open_pidfd(pid: int) -> int | None:
-    """A descriptor that stays with this very process; None where the kernel has none to give."""
+    """A descriptor for this very process; None where the kernel offers none."""
     if sys.platform != "linux":
         return None
     try:
@@ -71,7 +71,7 @@ HAS_CHILDREN_FILES = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 
 
 class ProcessStat:
-    """What /proc/PID/stat says of a process, as far as we need it; times are in clock ticks."""
+    """The parts of /proc/PID/stat that we need; times are in clock ticks."""
 
     __slots__ = ("parent", "session", "started", "state", "ticks", "ticks_of_reaped")
 
@@ -87,17 +87,17 @@ class ProcessStat:
 
     @property
     def is_dead(self) -> bool:
-        """Whether it is a zombie, or on its way out of the table."""
+        """Whether it is a zombie, or about to be one."""
         return self.state in "ZX"
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a signal or a tracer holds it: it does nothing until somebody lets it go on."""
+        """Whether a signal or a tracer has stopped it."""
         return self.state in "Tt"
 
 
 def read_stat(pid: int) -> ProcessStat | None:
-    """The process's stat; None when there is no such process."""
+    """The stat of the process; None if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return ProcessStat(file.read())
@@ -106,7 +106,7 @@ def read_stat(pid: int) -> ProcessStat | None:
 
 
 def children(pid: int) -> list[int]:
-    """The direct children of the process, of whichever of its threads."""
+    """The direct children of the process, of all of its threads."""
     if not HAS_CHILDREN_FILES:
         return _children_by_parent().get(pid, [])
     found: list[int] = []
@@ -124,7 +124,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(root: int) -> list[int]:
-    """Everybody below `root`, parents before their children. Forks meanwhile may be missed."""
+    """All processes below `root`, parents before children; forks in the meantime may be missed."""
     everybody = None if HAS_CHILDREN_FILES else _children_by_parent()
     found: dict[int, None] = {}
     waiting = [root]
@@ -138,9 +138,9 @@ def descendants(root: int) -> list[int]:
 
 
 def signal_below(root: int, pids: Iterable[int], number: int) -> list[int]:
-    """Signal those of `pids` that still stand below `root`; gives those we had no right to.
+    """Signals those of `pids` that are still below `root`; returns those we may not signal.
 
-    A zombie is signalled too: it may be a dead main thread beside others that live.
+    A zombie is signalled too: it may be a dead main thread beside living ones.
     """
     family = {root, *pids}
     denied: list[int] = []
@@ -153,7 +153,7 @@ def signal_below(root: int, pids: Iterable[int], number: int) -> list[int]:
 
 
 def kill_below(root: int) -> bool:
-    """SIGKILL everybody below `root`; True when nobody there was alive any more."""
+    """Sends SIGKILL to everything below `root`; True when nothing there was alive any more."""
     pids = descendants(root)
     stats = [stat for stat in map(read_stat, pids) if stat is not None]
     signal_below(root, pids, signal.SIGKILL)
@@ -161,14 +161,14 @@ def kill_below(root: int) -> bool:
 
 
 def kill_stopped_child(pid: int, session: int) -> None:
-    """Kill our child if it belongs to that session and is stopped. What it kept falls to us."""
+    """Kills our child if it belongs to that session and is stopped; we inherit its children."""
     stat = read_stat(pid)
     if stat is not None and stat.is_stopped and stat.session == session:
         os.kill(pid, signal.SIGKILL)
 
 
 def kill_stopped_parents() -> None:
-    """Kill who stands above us in our session, as far as they are stopped."""
+    """Kills the processes above us in our session that are stopped."""
     while True:
         parent = os.getppid()
         stat = read_stat(parent)
@@ -186,9 +186,9 @@ def all_pids() -> Iterator[int]:
 
 
 def signal_process(pid: int, number: int, is_meant: Callable[[int], bool]) -> bool:
-    """Signal the process if `is_meant`, asked once its pid cannot pass on to another, says so.
+    """Signals the process if `is_meant` confirms it, asked once its pid cannot be reused.
 
-    False when there was nobody to signal; PermissionError when it belongs to another user.
+    False when there was no such process; PermissionError when it belongs to another user.
     """
     try:
         pidfd = open_pidfd(pid)

@@ -1,9 +1,9 @@
 """The warden's two processes: the server forks keepers, the anchor above it forks the server.
 
-Both adopt orphans, and whichever of them is killed is made anew by the other. Who belongs to the
-warden is told by the kernel: anchor, server and keepers share one session, which an agent leaves
-before it runs and nobody can join again. So an adopted child of another session is the left-over of
-a killed keeper, and is killed.
+Both adopt orphans, and each replaces the other when that is killed. The kernel tells who belongs
+to the warden: anchor, server and keepers share one session, which an agent leaves before it runs
+and no process can join again. So an adopted child of another session was left by a killed keeper,
+and is killed.
 """
 
 import gc
@@ -37,7 +37,7 @@ STOPPED_CHECK_SECONDS = 0.5
 
 
 def main() -> None:
-    """Serve the host whose socket and pid the command line names, until both are gone."""
+    """Serves the host whose socket and pid are on the command line, until both are gone."""
     fd, host_pid = int(sys.argv[1]), int(sys.argv[2])
     try:
         host = Host(host_pid)
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 class Warden:
-    """One of the two processes. It is the server while it has an anchor, else the anchor."""
+    """One of the two processes: the server while it has an anchor, else the anchor."""
 
     def __init__(self, host_socket: socket.socket, host: Host) -> None:
         self._socket = host_socket
@@ -87,10 +87,10 @@ class Warden:
             self._announce()
 
     def run(self) -> None:
-        """Returns when the host has closed or died, and nobody is left below."""
+        """Returns when the host has closed or died and no process is left below."""
         while True:
             # In this order: who learns of the host's death has to look once more for children, or
-            # would wait for the end of nobody.
+            # would wait forever.
             if self._watch.host_died():
                 self._open = False
             if not self._reap() and not self._open:
@@ -131,7 +131,7 @@ class Warden:
             self._lost.append(control)
 
     def _keep_pair(self) -> float | None:
-        """Take the dead anchor's place, or make a new server; gives when to try again."""
+        """Takes the place of a dead anchor, or forks a new server; returns when to try again."""
         if not self._contains:
             return None
         if self._anchor is not None and os.getppid() != self._anchor:
@@ -175,7 +175,7 @@ class Warden:
         self._watch.add(self._socket.fileno())
 
     def _clear_strays(self, now: float) -> float | None:
-        """Kill what a killed keeper left; when nobody is left, its host hears that."""
+        """Kills what a killed keeper left; tells its host when nothing is left."""
         others = (pid for pid in children(os.getpid()) if pid not in self._leases)
         strays = [pid for pid in others if not self._is_ours(pid)]
         if not strays:
@@ -194,7 +194,7 @@ class Warden:
         return 1.0
 
     def _kill_stopped(self) -> float | None:
-        """A server or keeper that is stopped would stay for ever once the host is dead."""
+        """Kills stopped servers and keepers, which would stay forever once the host is dead."""
         if not self._watch.host_died():
             return None
         for pid in children(os.getpid()):
@@ -213,7 +213,7 @@ class Warden:
         return stat is None or stat.session == self._session
 
     def _serve(self) -> None:
-        """One lease, or the end of the host's interest."""
+        """Handles one request for a lease, or the end of the host's socket."""
         try:
             byte, fds, _, _ = socket.recv_fds(self._socket, 1, FDS_OF_A_LEASE)
         except BlockingIOError:

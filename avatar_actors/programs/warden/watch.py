@@ -12,7 +12,7 @@ HOST_CHECK_SECONDS = 1.0
 
 
 class Host:
-    """The program that the warden serves. Its death is seen also when a fork keeps its sockets."""
+    """The program that the warden serves; its death is seen even if a fork holds its sockets."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -20,7 +20,7 @@ class Host:
         self.pidfd = open_pidfd(pid)
 
     def is_dead(self) -> bool:
-        """Whether it is gone; a zombie is."""
+        """Whether it is gone or a zombie."""
         if self.pidfd is not None:
             return bool(select.select([self.pidfd], [], [], 0)[0])
         if self._stat is not None:
@@ -36,7 +36,7 @@ class Host:
 
 
 class Poll:
-    """One process's poll: descriptors it adds, SIGCHLD, and SIGUSR1 for the parent's death."""
+    """One process's poll: added descriptors, SIGCHLD, and SIGUSR1 for the parent's death."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -53,15 +53,15 @@ class Poll:
             self.add(host.pidfd)
 
     def add(self, fd: int) -> None:
-        """Wake also when there is something to read."""
+        """Also wakes when this one can be read."""
         self._poll.register(fd, select.POLLIN)
 
     def drop(self, fd: int) -> None:
-        """No longer wake for this one."""
+        """No longer wakes for this one."""
         self._poll.unregister(fd)
 
     def wait(self, seconds: float | None) -> list[int]:
-        """Sleep until something happens, at most so long; gives the descriptors to read."""
+        """Sleeps until something happens, at most so long; returns the descriptors to read."""
         if self._host.pidfd is None and not self._host_is_dead:
             seconds = min(HOST_CHECK_SECONDS, math.inf if seconds is None else seconds)
         events = self._poll.poll(None if seconds is None else math.ceil(seconds * 1000))
@@ -74,7 +74,7 @@ class Poll:
         return ready
 
     def host_died(self) -> bool:
-        """Whether the host is gone. From then on the poll no longer wakes for it."""
+        """Whether the host is gone; from then on the poll no longer wakes for it."""
         if not self._host_is_dead and self._host.is_dead():
             self._host_is_dead = True
             if self._host.pidfd is not None:
@@ -82,7 +82,7 @@ class Poll:
         return self._host_is_dead
 
     def close(self) -> None:
-        """Give the alarm back: a forked child needs its own."""
+        """Releases the wakeup descriptor: a forked child needs its own."""
         signal.set_wakeup_fd(-1)
         os.close(self._bell)
         os.close(self._rope)
@@ -96,4 +96,4 @@ class Poll:
 
 
 def _only_wake(_number: int, _frame: object) -> None:
-    """Nothing: that the signal has a handler is what rings the bell."""
+    """Does nothing: having a handler is what makes the signal wake the poll."""

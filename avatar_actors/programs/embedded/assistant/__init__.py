@@ -1,3 +1,3 @@
-"""The assistant for people: keywords instead of a model, and real tools."""
+"""The assistant: recognises keywords instead of asking a model, and uses real tools."""
 
 __all__: list[str] = []

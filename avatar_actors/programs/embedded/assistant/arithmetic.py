@@ -1,4 +1,4 @@
-"""Arithmetic on what a person types: numbers and operators, nothing that could run or explode."""
+"""Evaluates arithmetic that a person types: numbers and operators only, with bounded size."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
 
 
 class NoArithmetic(Exception):
-    """The text is no expression that is calculated here; the message says why."""
+    """The text is not an expression that can be calculated; the message says why."""
 
 
 def calculate(text: str) -> Number:

@@ -1,4 +1,4 @@
-"""The assistant for people: keywords instead of a model, real tools, and no pretending."""
+"""The assistant: answers by keywords instead of a model and says so; `file_tools` does the work."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LONGEST_REQUEST = 4_000
 def answer(turn: AgentTurn) -> None:
     """Answers a request in simple English, or says that it was not understood."""
     request = turn.prompt.strip()
-    # Only a text to write may be long: whoever sends more wants no keyword found in it.
+    # Only a text to write may be long; a longer request is not searched for keywords.
     requests = REQUESTS if len(request) <= LONGEST_REQUEST else (WRITING,)
     for pattern, respond in requests:
         if (found := pattern.search(request)) is not None:

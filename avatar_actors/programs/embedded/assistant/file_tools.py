@@ -1,4 +1,4 @@
-"""The tools of the assistant: they look around in the working directory and really do it."""
+"""The tools of the assistant: they read, search, count and write in the working directory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FileTools:
         )
 
     def counting(self) -> ToolUse:
-        """Counts files and lines, by the endings of the names."""
+        """Counts files and lines by file extension."""
         return ToolUse("Count", {"path": str(self.workspace.root)}, self._count)
 
     def clock(self) -> ToolUse:
@@ -65,7 +65,7 @@ class FileTools:
         return ToolUse("Calculator", {"expression": expression, "title": expression}, work)
 
     def writing(self, name: str, text: str) -> ToolUse:
-        """Writes a file; whoever runs it has asked before."""
+        """Writes a file; the caller has asked for permission."""
 
         def work() -> str:
             self.workspace.locate(name)
@@ -112,5 +112,5 @@ class FileTools:
             try:
                 yield name, self.workspace.read(name)
             except ToolFailed:
-                # Not a text, or a link that leads out: it is not looked into.
+                # Not a text, or a link that leads out: skipped.
                 continue

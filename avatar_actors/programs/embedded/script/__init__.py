@@ -1,3 +1,3 @@
-"""Scripts: what a test has the agent do, step by step."""
+"""Scripts: what a test makes the agent do, step by step."""
 
 __all__: list[str] = []

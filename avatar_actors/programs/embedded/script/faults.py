@@ -63,7 +63,7 @@ if kind == "storm":
             os.setsid()
             live()
     if not os.fork():
-        # A comet: it is never the same process for long.
+        # It forks and exits all the time, so it is never the same process for long.
         os.close(3)
         fading = min(end, time.monotonic() + 20)
         while time.monotonic() < fading:

@@ -1,4 +1,4 @@
-"""The oracle of one avatar: what it was asked against what was heard of it. Pure, without I/O."""
+"""The oracle: compares what an avatar was asked with its events and answers. Pure, no I/O."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _MERGED = (TextEvent, ThinkingEvent)
 
 
 def is_counted(event: AvatarEvent) -> bool:
-    """Whether everybody who hears of the turn gets as many of these."""
+    """Whether every subscriber gets as many of these events."""
     return not isinstance(event, _MERGED)
 
 
 class CallerCheck(Struct):
-    """So far. Not `is_whole`: it was slow, and was told that it missed some."""
+    """What the caller of a prompt got so far; not `is_whole`: it was told that it missed some."""
 
     seq: int = 0
     count: int = 0
@@ -37,7 +37,7 @@ class CallerCheck(Struct):
     is_in_order: bool = True
 
     def takes(self, event: AvatarEvent) -> bool:
-        """Whether this may come now. One without a number is the caller's own."""
+        """Whether this event may come now; one without a number is the caller's own."""
         if isinstance(event, EventsLostEvent):
             self.is_whole = False
             return True
@@ -76,25 +76,25 @@ class Breaches(Struct):
 
     @property
     def total(self) -> int:
-        """Of all kinds."""
+        """The number of breaches of all kinds."""
         return self.counts.total()
 
     def add(self, breach: Breach, words: str, count: int = 1) -> None:
-        """It happened again."""
+        """Counts a breach."""
         self.counts[breach] += count
         if len(self.examples) < _EXAMPLES:
             self.examples.append(f"{breach.value}: {words}")
 
 
 class _Over(Struct, frozen=True):
-    """A turn that has ended, and how many events of it were told."""
+    """A turn that has ended, with the number of its events."""
 
     outcome: Outcome
     count: int
 
 
 class _Open(Struct):
-    """A turn that is under way, as far as it was heard."""
+    """A turn that is under way, with what was heard of it."""
 
     question: NumberedPrompt
     has_begun: bool = False
@@ -107,10 +107,10 @@ class _Open(Struct):
 
 
 class Oracle:
-    """Judges one avatar, life after life.
+    """Judges one avatar across its lives.
 
     Tell it each prompt before it is sent (`asked`), each event of a subscriber that sees all
-    (`heard`), each that the caller of the prompt gets (`handed`), and what it got (`answered`).
+    (`heard`), each event that the prompt's caller gets (`handed`), and its answer (`answered`).
     """
 
     def __init__(self, avatar: str, breaches: Breaches) -> None:
@@ -121,17 +121,17 @@ class Oracle:
         self._handed: dict[int, CallerCheck] = {}
 
     def new_life(self) -> None:
-        """Another avatar has this place: it numbers events and turns from one again."""
+        """Another avatar is in this slot: it numbers events and turns from one again."""
         self._seq = 0
         self._open, self._over = {}, {}
 
     def asked(self, turn_id: int, question: NumberedPrompt) -> None:
-        """This is about to be sent."""
+        """Takes in a prompt that is about to be sent."""
         self._open[turn_id] = _Open(question)
         self._handed[turn_id] = CallerCheck()
 
     def heard(self, event: AvatarEvent) -> None:
-        """An event, in the order of the stream."""
+        """Takes in an event, in the order of the stream."""
         if isinstance(event, EventsLostEvent):
             self._add(Breach.EVENT_LOST, "the subscriber was too slow", event.count)
             return
@@ -149,16 +149,16 @@ class Oracle:
             self._ended(event)
 
     def handed(self, turn_id: int, event: AvatarEvent) -> None:
-        """An event, as the caller of the prompt gets it."""
+        """Takes in an event as the caller of the prompt got it."""
         got = self._handed[turn_id]
         if not got.takes(event):
             breach = Breach.EVENT_DOUBLED if event.seq == got.seq else Breach.EVENT_REORDERED
             self._add(breach, f"turn {turn_id}: its caller got {event.seq} after {got.seq}")
 
     def answered(self, turn_id: int, text: str, ended: TurnEndedEvent | None) -> None:
-        """What the caller had: the pieces it was handed, and the outcome, which must be there.
+        """Checks what the caller got: its pieces and the outcome, which must be there.
 
-        An end without a number is the caller's own: the avatar had gone.
+        An end without a number is the caller's own: the avatar was gone.
         """
         got = self._handed.get(turn_id, CallerCheck())
         self.left(turn_id, text, ended)
@@ -173,7 +173,7 @@ class Oracle:
             self._open[turn_id].handed = got.count  # its end is still to be heard
 
     def left(self, turn_id: int, text: str, ended: TurnEndedEvent | None) -> None:
-        """The same of a caller that left on the way, and so was handed only the first pieces."""
+        """Checks the same for a caller that left on the way and so got only the first pieces."""
         got = self._handed.pop(turn_id, CallerCheck())
         if ended is None:
             self._add(Breach.PROMPT_LOST, f"turn {turn_id} had no outcome in time")
@@ -182,14 +182,14 @@ class Oracle:
             self._add(Breach.EVENT_LOST, words)
 
     def close(self) -> None:
-        """The avatar was stopped in order: nothing may be open any more."""
+        """Checks that nothing is open after an orderly stop."""
         for turn_id, turn in self._open.items():
             if turn.has_begun:
                 self._add(Breach.EVENT_LOST, f"the end of turn {turn_id} was not told")
         self._open = {}
 
     def _compare(self, turn_id: int, handed: int, heard: int) -> None:
-        """Where the caller has more, the loss was heard of already: a number is missing."""
+        """Where the caller has more events, the loss was noticed already: a number is missing."""
         if handed < heard:
             missing = heard - handed
             words = f"turn {turn_id}: its caller got {missing} events less than were told"
@@ -238,7 +238,7 @@ class Oracle:
             self._look_for_strangers(turn.question, event.text)
 
     def _judge(self, turn: _Open, text: str) -> str:
-        """Take whole tokens off the text; gives what is left: the beginning of another, or ''."""
+        """Takes whole tokens off the text; returns the rest, which begins another or is empty."""
         place = 0
         while place < len(text):
             token = TOKEN.match(text, place)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 import trio
 
-from avatar_actors.chaos.oracle.process_view import MARK, Wardens, process_owners
+from avatar_actors.chaos.process_view import MARK, Wardens, process_owners
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What the system shows of processes, whose they are, and signals to them."""
+"""Finds processes, tells whose they are, and sends them signals."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _ROLES: Final = {b"avatar-anchor": "anchor", b"avatar-warden": "server"}
 
 
 class ProcessSeen(Struct, frozen=True):
-    """A process, which no other of the same pid is taken for."""
+    """A process, told apart from later ones with the same pid."""
 
     pid: int
     started: int
 
     @property
     def state(self) -> str:
-        """The kernel's letter for it; empty when it is gone."""
+        """The kernel's letter for its state; empty when it is gone."""
         stat = read_stat(self.pid)
         return stat.state if stat is not None and stat.started == self.started else ""
 
     @property
     def is_gone(self) -> bool:
-        """A zombie is not gone: somebody still has to reap it."""
+        """Whether it is gone; a zombie is not, since it still has to be reaped."""
         return self.state == ""
 
     def signal(self, number: int) -> bool:
-        """Whether there was somebody alive to hear it."""
+        """Sends the signal; returns whether the process was alive."""
         return signal_process(self.pid, number, lambda _: self.state not in {"", "Z", "X"})
 
     def parent(self) -> ProcessSeen | None:
-        """Who stands above it now."""
+        """Its present parent."""
         stat = read_stat(self.pid)
         return None if stat is None or stat.started != self.started else seen(stat.parent)
 
@@ -61,12 +61,12 @@ def children_of(process: ProcessSeen) -> list[ProcessSeen]:
 
 
 def newest_pid() -> int:
-    """The last that the kernel gave away."""
+    """The last pid that the kernel assigned."""
     return int(_read(Path("/proc/loadavg")).split()[-1])
 
 
 def marked(mark: str, since: int = 0) -> list[ProcessSeen]:
-    """Who carries this mark in its environment; `since` this pid, if they have not wrapped."""
+    """The processes with this mark in their environment; above `since`, unless pids wrapped."""
     newest = newest_pid()
     pids: Iterable[int] = range(since + 1, newest + 1) if since and newest >= since else all_pids()
     wanted = f"{MARK}={mark}".encode()
@@ -75,26 +75,26 @@ def marked(mark: str, since: int = 0) -> list[ProcessSeen]:
 
 
 def marked_as_begun(run: str) -> list[ProcessSeen]:
-    """Everybody of this run: whose mark begins with its name."""
+    """Every process of this run."""
     wanted = f"{MARK}={run}/".encode()
     found = (seen(pid) for pid in all_pids() if _mark_in(wanted, pid))
     return [each for each in found if each is not None]
 
 
 class Wardens:
-    """Finds the warden of this program: it shows nothing of its host but the session it shares.
+    """Finds the warden of this program by the session that its processes share.
 
-    A new warden begins as our child, in a session that has its pid; whoever takes its place later
-    stays in that session. So the sessions are remembered.
+    A new warden begins as our child, in a session that has its pid; its successors stay in that
+    session, so the sessions are remembered.
     """
 
     def __init__(self) -> None:
         self._sessions: set[int] = set()
 
     def find(self) -> dict[str, ProcessSeen]:
-        """The newest anchor and the newest server: older ones look only after their last keepers.
+        """The newest anchor and the newest server; older ones only look after their last keepers.
 
-        It looks at every process of the system.
+        Reads every process of the system.
         """
         self._sessions |= {pid for pid in children(os.getpid()) if _name(pid) in _ROLES}
         found: dict[str, ProcessSeen] = {}
@@ -105,7 +105,7 @@ class Wardens:
         return found
 
     def everybody(self) -> list[ProcessSeen]:
-        """All of their sessions, keepers too, the newest last."""
+        """All processes of their sessions, keepers too, the newest last."""
         stats = ((pid, read_stat(pid)) for pid in all_pids())
         ours = [
             ProcessSeen(pid, stat.started)
@@ -135,9 +135,10 @@ def _read(path: Path) -> bytes:
 
 
 class ProcessOwners(Struct, frozen=True, kw_only=True):
-    """`strays` belong to nobody who lives; `helpers` are those of living agents.
+    """Who owns the processes of a run.
 
-    `zombies` are due to be reaped by us, a keeper or the warden; an agent's own are its affair.
+    `strays` belong to nothing that lives; `helpers` belong to living agents. `zombies` are to be
+    reaped by us, a keeper or the warden; those of an agent are left to it.
     """
 
     strays: frozenset[int]
@@ -146,7 +147,7 @@ class ProcessOwners(Struct, frozen=True, kw_only=True):
 
 
 def process_owners(run: str, wardens: Wardens, agents: frozenset[int]) -> ProcessOwners:
-    """Everybody with the mark of this run, below us or of our wardens; `agents` are who lives."""
+    """Sorts all processes of this run and of our wardens; `agents` are those that live."""
     serving = {each.pid for each in wardens.find().values()}
     staff = {each.pid for each in wardens.everybody()}
     ours = {*descendants(os.getpid()), *(each.pid for each in marked_as_begun(run)), *staff}

@@ -16,7 +16,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from avatar_actors.chaos.oracle.oracle import Breach, Breaches, Oracle
+from avatar_actors.chaos.oracle import Breach, Breaches, Oracle
 from avatar_actors.chaos.questions import NumberedPrompt
 
 QUESTION = NumberedPrompt(avatar="a1", number=7, prompt="", pieces=3)
@@ -37,11 +37,11 @@ def turn(
 
 def judged(events: Iterable[AvatarEvent], question: NumberedPrompt = QUESTION) -> dict[Breach, int]:
     breaches = Breaches()
-    ledger = Oracle("a1", breaches)
-    ledger.asked(1, question)
+    oracle = Oracle("a1", breaches)
+    oracle.asked(1, question)
     for event in events:
-        ledger.heard(event)
-    ledger.close()
+        oracle.heard(event)
+    oracle.close()
     return dict(breaches.counts)
 
 
@@ -105,21 +105,21 @@ def test_a_flood_is_counted() -> None:
 
 def test_who_asked_must_get_an_outcome_and_the_same_text() -> None:
     breaches = Breaches()
-    ledger = Oracle("a1", breaches)
-    ledger.answered(1, "text", TurnEndedEvent(seq=5, text="text"))
+    oracle = Oracle("a1", breaches)
+    oracle.answered(1, "text", TurnEndedEvent(seq=5, text="text"))
     assert breaches.total == 0
-    ledger.answered(1, "tex", TurnEndedEvent(seq=5, text="text"))
-    ledger.answered(1, "text", None)
+    oracle.answered(1, "tex", TurnEndedEvent(seq=5, text="text"))
+    oracle.answered(1, "text", None)
     assert breaches.counts == {Breach.EVENT_LOST: 1, Breach.PROMPT_LOST: 1}
 
 
 def test_who_left_had_the_beginning_and_gets_an_outcome_too() -> None:
     breaches = Breaches()
-    ledger = Oracle("a1", breaches)
-    ledger.left(1, "te", TurnEndedEvent(seq=5, text="text"))
+    oracle = Oracle("a1", breaches)
+    oracle.left(1, "te", TurnEndedEvent(seq=5, text="text"))
     assert breaches.total == 0
-    ledger.left(1, "xt", TurnEndedEvent(seq=5, text="text"))
-    ledger.left(1, "te", None)
+    oracle.left(1, "xt", TurnEndedEvent(seq=5, text="text"))
+    oracle.left(1, "te", None)
     assert breaches.counts == {Breach.EVENT_LOST: 1, Breach.PROMPT_LOST: 1}
 
 
@@ -140,16 +140,16 @@ WITH_A_TOOL = [
 def handed_over(given: Sequence[AvatarEvent]) -> dict[Breach, int]:
     """A turn with a tool, of which the caller was given these."""
     breaches = Breaches()
-    ledger = Oracle("a1", breaches)
-    ledger.asked(1, QUESTION)
+    oracle = Oracle("a1", breaches)
+    oracle.asked(1, QUESTION)
     for event in WITH_A_TOOL:
-        ledger.heard(event)
+        oracle.heard(event)
     for event in given:
-        ledger.handed(1, event)
+        oracle.handed(1, event)
     text = "".join(event.text for event in given if isinstance(event, TextEvent))
     ended = WITH_A_TOOL[-1]
     assert isinstance(ended, TurnEndedEvent)
-    ledger.answered(1, text, ended)
+    oracle.answered(1, text, ended)
     return dict(breaches.counts)
 
 
