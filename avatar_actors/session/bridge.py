@@ -186,9 +186,8 @@ class _Connection:
             case messages.Decided(answer):
                 self._unasked.answered(answer)
                 await self._command(answer)
-            case messages.FileServed(request_id=request_id, text=text, error=error):
-                file = commands.AnswerFile(request_id=request_id, text=text, error=error)
-                await self._command(file)
+            case messages.FileServed(request_id=key, text=text, error=error):
+                await self._command(commands.AnswerFile(request_id=key, text=text, error=error))
             case messages.CallAgent(action, arguments):
                 number = self._calls.add(inbox.defer(message))
                 await self._command(commands.Call(number, action, arguments))
@@ -213,9 +212,8 @@ class _Connection:
         await trio.sleep(self._opening.interrupt_grace)
         if self._turn is turn and turn.wish is not None:
             turn.end(turn_outcome.ending_unheard(turn.wish))
-            waited = f"{self._opening.interrupt_grace:g} s"
-            deaf = errors.AgentDeaf(f"the agent did not end its turn within {waited}")
-            await end_session(self._outer, deaf)
+            late = f"the agent did not end its turn within {self._opening.interrupt_grace:g} s"
+            await end_session(self._outer, errors.AgentDeaf(late))
 
     async def _take(self, found: Sequence[facts.Fact]) -> None:
         self._flush()
