@@ -43,14 +43,15 @@ if TYPE_CHECKING:
     from avatar_actors.model.values import ProviderCapabilities, StallVerdict, StoredMessage
     from avatar_actors.model.values import StoredSession, ThinkingPhase, ToolCall, ToolStatus
     from avatar_actors.model.values import Usage
-    from avatar_actors.observe.metrics.open import MetricsOffer
+    from avatar_actors.observe.metrics.collector import MetricsOffer
     from avatar_actors.providers.lookup import AgentFound, find_agent, ready_agents, see_agent
     from avatar_actors.providers.stores.store import SessionListing, SessionSearch
     from avatar_actors.providers.stores.store import SessionTranscript
     from avatar_actors.avatar.event_stream import EventStream
     from avatar_actors.avatar.handle import Avatar
     from avatar_actors.avatar.turn import Turn
-    from avatar_actors.config.config import AvatarConfig, config_schema, find_config
+    from avatar_actors.config.config import AvatarConfig, find_config
+    from avatar_actors.config.config import config_schema
     from avatar_actors.hosting.engine import AvatarEngine
     from avatar_actors.hosting.executors import Dispatcher
     from avatar_actors.hosting.handlers import EventEmitter
@@ -106,7 +107,7 @@ _MODULES = {
     "HealthStatus": "model.values", "HostStream": "hosting.streams",
     "LaunchPlan": "providers.provider", "Level": "model.values", "LogSettings": "model.settings",
     "McpServer": "model.values", "Message": "model.values", "MetricsKind": "model.settings",
-    "MetricsOffer": "observe.metrics.open", "MetricsSettings": "model.settings",
+    "MetricsOffer": "observe.metrics.collector", "MetricsSettings": "model.settings",
     "ObservableProgram": "observe.tree.client", "OrphansReapedEvent": "model.events",
     "Outcome": "model.values", "PRICES": "model.prices", "PRICES_AS_OF": "model.prices",
     "PermissionBasis": "model.values", "PermissionClosedEvent": "model.events",

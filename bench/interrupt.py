@@ -24,7 +24,8 @@ from bench.agents.embedded import environment, home, script
 from bench.agents.figure import AtMost, Figure, NoneAtAll, percentile
 from bench.agents.program import Part, Say, main
 from bench.contest import Scale
-from bench.interrupt_interleavings import DIALECTS, Tally, interleave
+from bench.interrupt_interleavings import AGENTS, Tally, interleave
+from tests.fake_agents import launcher
 
 OBEYED = {Scale.FULL: 200, Scale.QUICK: 10}
 INTERLEAVINGS = {Scale.FULL: 1000, Scale.QUICK: 24}
@@ -37,9 +38,9 @@ IGNORING = script({"ignore_cancel": True}, {"say": "on it"}, {"wait": 60})
 
 
 def _obeyed(scale: Scale, say: Say) -> Iterator[Figure]:
-    for name, options in DIALECTS.items():
+    for name, agent in AGENTS.items():
         say(name)
-        took = trio.run(_interrupt_obedient, options, OBEYED[scale])
+        took = trio.run(_interrupt_obedient, agent, OBEYED[scale])
         yield Figure(
             bench=f"interrupt.{name}_p50", value=percentile(took, 50), unit="ms", n=len(took)
         )
@@ -52,10 +53,10 @@ def _obeyed(scale: Scale, say: Say) -> Iterator[Figure]:
         )
 
 
-async def _interrupt_obedient(options: dict[str, str], count: int) -> list[float]:
+async def _interrupt_obedient(agent: str, count: int) -> list[float]:
     with home() as path:
         async with open_avatar(
-            "embedded", env=environment(path), options=options, working_dir=path
+            launcher.agent(agent), env=environment(path), working_dir=path
         ) as avatar:
             return [await _interrupted(avatar, WAITING) for _ in range(count)]
 
@@ -102,9 +103,9 @@ def _interleaved(scale: Scale, say: Say) -> Iterator[Figure]:
 async def _run_interleavings(tally: Tally) -> None:
     with home() as path:
         async with open_runtime() as runtime, trio.open_nursery() as nursery:
-            for seed, (name, options) in enumerate(DIALECTS.items()):
+            for seed, (name, agent) in enumerate(AGENTS.items()):
                 avatar = await runtime.start(
-                    "embedded", name, env=environment(path), options=options, working_dir=path
+                    launcher.agent(agent), name, env=environment(path), working_dir=path
                 )
                 nursery.start_soon(interleave, avatar, tally, seed)
 

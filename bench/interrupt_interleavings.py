@@ -27,12 +27,7 @@ from avatar_actors import (
 from bench.agents.embedded import script
 from bench.agents.program import Say
 
-DIALECTS = {
-    "acp": {"dialect": "acp"},
-    "gemini": {"dialect": "acp", "flavour": "gemini"},
-    "codex": {"dialect": "acp", "flavour": "codex-acp"},
-    "claude": {"dialect": "claude"},
-}
+AGENTS = {"acp": "acp", "gemini": "gemini", "codex": "codex-acp", "claude": "claude"}
 PATIENCE = 60.0
 LONGEST_DELAY = 0.03
 # Everything a turn says carries its number.

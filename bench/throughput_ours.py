@@ -13,6 +13,7 @@ import trio
 from avatar_actors import Avatar, EventStream, Outcome, TextEvent, TurnEndedEvent, open_avatar
 from bench.agents.embedded import environment, flood, home
 from bench.contest import Program
+from tests.fake_agents import launcher
 
 WARM_UP = 200
 WORDS = "some words "
@@ -62,8 +63,8 @@ def beyond_text(dialect: str, short: int, long: int) -> float:
 @asynccontextmanager
 async def _avatar(dialect: str) -> AsyncGenerator[Avatar]:
     with home() as path:
-        env, options = environment(path), {"dialect": dialect}
-        async with open_avatar("embedded", env=env, options=options, working_dir=path) as avatar:
+        provider = launcher.agent(dialect)
+        async with open_avatar(provider, env=environment(path), working_dir=path) as avatar:
             yield avatar
 
 

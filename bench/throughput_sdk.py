@@ -7,7 +7,7 @@ from typing import Any
 
 import acp
 
-from bench.agents.embedded import ACP, PYTHON, environment, flood, home
+from bench.agents.embedded import ACP, environment, flood, home
 
 WARM_UP = 200
 
@@ -40,8 +40,7 @@ async def _run(n: int) -> float:
     counter = _Counter()  # type: ignore[abstract]  # pyright: ignore[reportAbstractUsage]
     with home() as path:
         env = {**os.environ, **environment(path)}
-        command = (*PYTHON, *ACP.flags)
-        async with acp.spawn_agent_process(counter, *command, env=env, cwd=path) as (agent, _):
+        async with acp.spawn_agent_process(counter, *ACP.command, env=env, cwd=path) as (agent, _):
             await agent.initialize(protocol_version=acp.PROTOCOL_VERSION)
             session = await agent.new_session(cwd=path, mcp_servers=[])
             took = 0.0

@@ -5,6 +5,7 @@
 
 import os
 import signal
+from typing import Any
 
 import hypothesis
 import pytest
@@ -26,11 +27,37 @@ if not IS_SEARCH:
     HypothesisProvider._local_constants = Constants()  # type: ignore[assignment]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is for `make conformance` is skipped elsewhere; there nothing else is selected."""
-    for item in items:
-        if "conformance" in item.keywords and not IS_THOROUGH:
-            item.add_marker(pytest.mark.skip(reason="`make conformance` runs it"))
+# How many tests were left to `make conformance`.
+LEFT_OUT = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is for `make conformance` is deselected elsewhere; there nothing else is selected."""
+    left_out = [] if IS_THOROUGH else [each for each in items if "conformance" in each.keywords]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [each for each in items if "conformance" not in each.keywords]
+    config.stash[LEFT_OUT] = len(left_out)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist tells its count to the process that prints the summary."""
+    output: dict[str, int] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker collects all tests, so the counts of all are the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """One line says what was left out, also where workers did the collecting."""
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{count} deselected: `make conformance` runs them")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,12 +5,10 @@ on this project; tests/test_planted_violations.py sees that they find something.
 """
 
 import ast
-import io
 import itertools
 import re
 import subprocess
 import sys
-import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -126,10 +124,12 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "trio.*",
         "msgspec.*",
     ),
-    # A program for people, made like any host's: of public names.
+    # A program for people, made like any host's: of public names, and the one "did you mean".
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
+        "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
+        "avatar_actors.model.values",
         *PUBLIC,
         "trio.*",
         "msgspec.*",
@@ -155,6 +155,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "bench.chaos": ("avatar_actors.cli.commands",),
     "bench": (
         "bench.*",
+        "tests.fake_agents.launcher",  # a fake Claude is what some figures are measured with
         *PUBLIC,
         "avatar_actors.processes",
         "avatar_actors.programs.warden.process_tree",
@@ -165,11 +166,17 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     ),
 }
 
-STRICT = {"lines of module": 400, "lines of class": 250, "lines of function": 40, "parameters": 5}
+STRICT = {
+    "lines of module": 400,
+    "lines of class": 250,
+    "lines of function": 40,
+    "positional parameters": 5,
+    "keyword-only parameters": 8,
+}
 LOOSE = {"lines of module": 500, "lines of function": 60}
+DECLARATION_LINES = 500
 PROVIDER_LINES = 250
 SIZE_LIMITS = {tree: STRICT if tree in PACKAGES else LOOSE for tree in TREES}
-CODE_LINES_LIMITS = {"supervisors": 1600}
 
 FORBIDDEN_WORD = re.compile(r"base|mixins?|utils?|helpers?|managers?|common|core|part\d+")
 
@@ -287,67 +294,54 @@ def measures(source: Source) -> Iterator[Measure]:
             yield Measure(node.lineno, node.name, "lines of class", line_count(node))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield Measure(node.lineno, node.name, "lines of function", line_count(node))
-            yield Measure(node.lineno, node.name, "parameters", parameter_count(node.args))
+            positional, keyword = parameter_counts(node.args)
+            yield Measure(node.lineno, node.name, "positional parameters", positional)
+            yield Measure(node.lineno, node.name, "keyword-only parameters", keyword)
 
 
 def line_count(node: ast.stmt) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def parameter_count(arguments: ast.arguments) -> int:
+def parameter_counts(arguments: ast.arguments) -> tuple[int, int]:
+    """How many a caller can give by position, and how many only by name."""
     positional = [argument.arg for argument in arguments.posonlyargs + arguments.args]
     if positional[:1] in (["self"], ["cls"]):
         del positional[0]
-    variadic = [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
-    # Up to eight keyword-only ones are free: no struct that only carries arguments past a limit.
-    return len(positional) + len(variadic) + max(0, len(arguments.kwonlyargs) - 8)
+    count = len(positional) + (arguments.vararg is not None)
+    return count, len(arguments.kwonlyargs) + (arguments.kwarg is not None)
+
+
+def is_declarations(source: Source) -> bool:
+    """Whether the module only declares: imports, constants, and classes without methods."""
+    return all(is_declaration(node) for node in source.tree.body)
+
+
+def is_declaration(node: ast.stmt) -> bool:
+    if isinstance(node, ast.ClassDef):
+        return all(is_declaration(each) or is_stub(each) for each in node.body)
+    if is_for_types(node):
+        return all(map(is_declaration, node.body))
+    plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr, ast.Pass)
+    return isinstance(node, plain)
+
+
+def is_stub(node: ast.stmt) -> bool:
+    """A method that is only a signature, with or without a docstring."""
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and all(
+        isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in node.body
+    )
 
 
 def size_violations(source: Source) -> Iterator[str]:
     limits = SIZE_LIMITS[source.top]
+    if source.top in PACKAGES and is_declarations(source):
+        limits = {**limits, "lines of module": DECLARATION_LINES}
     if source.path.startswith("avatar_actors/providers/"):
         limits = {**limits, "lines of module": PROVIDER_LINES}
     for line, name, kind, size in measures(source):
         if size > limits.get(kind, size):
             yield f"{source.path}:{line} {name} has {size} {kind}, at most {limits[kind]}"
-
-
-LAYOUT_TOKENS = {
-    tokenize.COMMENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-    tokenize.INDENT,
-    tokenize.NEWLINE,
-    tokenize.NL,
-}
-
-
-def code_lines(source: Source) -> int:
-    """How many lines hold code: not blank, not only a comment, not in a docstring."""
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
-        if token.type not in LAYOUT_TOKENS:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines.difference(*map(docstring_lines, ast.walk(source.tree))))
-
-
-def docstring_lines(node: ast.AST) -> range:
-    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        return range(0)
-    if ast.get_docstring(node) is None:
-        return range(0)
-    docstring = node.body[0]
-    return range(docstring.lineno, docstring.lineno + line_count(docstring))
-
-
-def code_lines_violations(sources: Iterable[Source]) -> Iterator[str]:
-    totals = dict.fromkeys(CODE_LINES_LIMITS, 0)
-    for source in sources:
-        if source.top in totals:
-            totals[source.top] += code_lines(source)
-    for package, limit in CODE_LINES_LIMITS.items():
-        if totals[package] > limit:
-            yield f"{package}:1 has {totals[package]} lines of code, at most {limit}"
 
 
 def exports(source: Source) -> tuple[int, list[str]] | None:
@@ -461,10 +455,6 @@ def test_private_files_are_imported_only_within_their_folder() -> None:
 
 def test_nothing_outgrows_its_limit() -> None:
     assert not report(v for source in SOURCES for v in size_violations(source))
-
-
-def test_packages_stay_within_their_lines_of_code() -> None:
-    assert not report(code_lines_violations(SOURCES))
 
 
 def test_exports_are_sorted_and_complete() -> None:

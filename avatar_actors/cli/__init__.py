@@ -1,3 +1,3 @@
-"""The command `avatar`: the reference user interface, on the public names of this package alone."""
+"""The command `avatar`: the reference user interface, built on the public names of the package."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Which provider and settings come of options, configuration and PATH."""
+"""Chooses the provider and its settings from the options, the configuration and PATH."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from avatar_actors import (
 from avatar_actors.cli.options import CommandOptions
 
 _UNASKED: Final = {
-    PermissionMode.SAFE: "ends the turn, and may have done its work by then",
-    PermissionMode.ASK: "is only told of",
+    PermissionMode.SAFE: "ends the turn, but may have done its work by then",
+    PermissionMode.ASK: "is only reported",
 }
 
 
 class AgentChoice(Struct, frozen=True, kw_only=True):
-    """What to give to `runtime.start` and `open_runtime`, and why this provider."""
+    """The arguments of `runtime.start` and `open_runtime`, and why this provider was chosen."""
 
     provider: str | Provider
     options: AvatarOptions
@@ -42,24 +42,24 @@ class AgentChoice(Struct, frozen=True, kw_only=True):
         return self.provider if isinstance(self.provider, str) else self.provider.name
 
     def caution(self, can: ProviderCapabilities) -> str:
-        """One line for a person, before the prompt, if nothing but the agent's word holds it."""
+        """A warning for the person if nothing but trust holds the agent back; else empty."""
         mode = self.options.get("permissions", PermissionMode.ASK)
         is_own = mode is PermissionMode.ASK and bool(self.options.get("mode"))
         if can.permissions is not PermissionBasis.ON_TRUST or is_own or mode not in _UNASKED:
             return ""
         who = can.agent or self.name
         return (
-            f"{who} is on trust: nobody knows whether it asks before it changes things. "
-            f"Permission {mode.value}: a tool that runs unasked {_UNASKED[mode]}"
+            f"{who} is on trust: it may change things without asking. "
+            f"With permission {mode.value}, a tool that runs unasked {_UNASKED[mode]}"
         )
 
 
 def choose_agent(wanted: CommandOptions) -> AgentChoice:
-    """Decide; a ConfigError or SettingsError says in one line what cannot work."""
+    """Choose; ConfigError or SettingsError says in one line what is wrong."""
     config = AvatarConfig.load(wanted.config)
     name, why = _chosen(wanted, config)
     provider, options = config.chosen(name)
-    # Unless the configuration says no: what runs here can be watched by `avatar tree`.
+    # So that `avatar tree` can watch it, unless the configuration says no.
     runtime: RuntimeOptions = {"observable": True, **config.runtime}
     return AgentChoice(provider=provider, options=_with(options, wanted), runtime=runtime, why=why)
 

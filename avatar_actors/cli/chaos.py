@@ -1,9 +1,11 @@
-"""`avatar chaos`: faults on purpose, watched by a person, with a report for others."""
+"""`avatar chaos`: runs faults on purpose, shows the progress, and writes a report."""
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Final
@@ -11,6 +13,11 @@ from typing import Final
 import click
 import msgspec
 import trio
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
 
 from avatar_actors import AvatarError, AvatarStartError
 from avatar_actors.chaos import (
@@ -20,6 +27,7 @@ from avatar_actors.chaos import (
     FaultKind,
     FaultOrder,
     PlannedFault,
+    RunProgress,
     html_page,
     report_from_json,
     report_to_json,
@@ -36,28 +44,28 @@ _NAMES: Final = ("avatars", "seconds", "every", "seed", "provider", "order")
 
 
 @click.command(epilog="Kinds of faults: " + ", ".join(kind.value for kind in FaultKind))
-@click.option("-n", "--avatars", type=click.IntRange(min=1), help="How many at once (20).")
-@click.option("--seconds", type=click.FloatRange(min=1), help="How long faults are made (60).")
+@click.option("-n", "--avatars", type=click.IntRange(min=1), help="How many avatars at once (20).")
+@click.option("--seconds", type=click.FloatRange(min=1), help="How long faults are injected (60).")
 @click.option(
-    "--every", type=click.FloatRange(min=0.01), help="Seconds between two, on average (0.5)."
+    "--every", type=click.FloatRange(min=0.01), help="Average seconds between two faults (0.5)."
 )
-@click.option("--seed", type=int, help="The same seed, the same faults at the same times (1).")
+@click.option("--seed", type=int, help="The same seed gives the same faults at the same times (1).")
 @click.option(
     "--faults",
     "kinds",
     multiple=True,
     type=click.Choice([kind.value for kind in FaultKind]),
     metavar="KIND",
-    help="Only this kind; may be given several times.",
+    help="Only this kind of fault; may be repeated.",
 )
 @click.option(
     "--by-kind",
     "order",
     flag_value=FaultOrder.BY_KIND,
-    help="One kind after the other, and what each leaves by itself.",
+    help="One kind after the other, with separate figures for each.",
 )
 @click.option(
-    "-p", "--provider", metavar="NAME", help="Whose agents are tried (embedded): see the docs."
+    "-p", "--provider", metavar="NAME", help="The agents under test (embedded); see the docs."
 )
 @click.option("-m", "--model", default="", metavar="NAME", help="The model, as the agent names it.")
 @click.option(
@@ -68,13 +76,21 @@ _NAMES: Final = ("avatars", "seconds", "every", "seed", "provider", "order")
     "--replay",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The faults of an earlier report once more, and its verdict against this one's.",
+    help="Repeat the faults of an earlier report, and compare the verdicts.",
 )
 @click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="The report."
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the report as JSON.",
 )
 @click.option(
-    "--html", "html_file", type=click.Path(path_type=Path), metavar="FILE", help="It as a page."
+    "--html",
+    "html_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the report as a page.",
 )
 def chaos(
     quick: bool,
@@ -83,17 +99,17 @@ def chaos(
     html_file: Path | None,
     **typed: object,
 ) -> int:
-    """Make faults on purpose, and see whether every promise is kept.
+    """Inject faults, and check that every promise is kept.
 
-    Avatars are asked all the time while agents, tools and the warden are killed, stopped and
-    starved. The same seed makes the same faults. Exit code 0: every promise was kept; 1: not.
+    Avatars get prompts all the time while agents, tools and the warden are killed, stopped and
+    starved. The same seed gives the same faults. Exit code 0: every promise was kept; 1: not.
     """
     before = report_from_json(replay) if replay is not None else None
     options = _options(typed, before, quick)
     for file in (json_file, html_file):
         _check(file)
     planned = before.schedule if before is not None else None
-    report = _run(options, _cast(options, typed), planned)
+    report = _run(options, _agents(options, typed), planned)
     # A pipe or a file has room for everything.
     width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     for line in text_summary(report, width):
@@ -108,18 +124,20 @@ def chaos(
 
 
 def _options(typed: dict[str, object], before: ChaosReport | None, quick: bool) -> ChaosOptions:
-    """What was typed over what an earlier run had, or over the defaults."""
+    """The typed options, over those of an earlier run or the defaults."""
     base = before.options if before is not None else QUICK if quick else ChaosOptions()
     chosen = {name: typed[name] for name in _NAMES if typed[name] is not None}
     if before is not None and (chosen or typed["kinds"]):
-        raise click.UsageError("--replay has its own avatars, seconds, seed, faults and order")
+        raise click.UsageError(
+            "--replay takes avatars, seconds, seed, faults and order from the report"
+        )
     if typed["kinds"]:
         chosen["kinds"] = msgspec.convert(typed["kinds"], tuple[FaultKind, ...])
     return msgspec.structs.replace(base, **chosen)
 
 
-def _cast(options: ChaosOptions, typed: dict[str, object]) -> ChaosAgents:
-    """The embedded agent as it is; another one as it is configured, in a directory of its own."""
+def _agents(options: ChaosOptions, typed: dict[str, object]) -> ChaosAgents:
+    """The embedded agent as it is; another one as configured, but in a directory of its own."""
     if options.provider == EMBEDDED:
         return ChaosAgents()
     config = typed["config"]
@@ -128,14 +146,14 @@ def _cast(options: ChaosOptions, typed: dict[str, object]) -> ChaosAgents:
         model=str(typed["model"]),
         config=config if isinstance(config, Path) else None,
     )
-    casting = choose_agent(wanted)
-    avatar = casting.options.copy()
+    choice = choose_agent(wanted)
+    avatar = choice.options.copy()
     avatar.pop("working_dir", None)
-    return ChaosAgents(provider=casting.provider, options=avatar)
+    return ChaosAgents(provider=choice.provider, options=avatar)
 
 
 def _check(file: Path | None) -> None:
-    """Before a long run, not after it."""
+    """Fail before a long run, not after it."""
     if file is not None and not file.parent.is_dir():
         raise Failure(f"cannot write {file}: {file.parent} is not a directory", ExitCode.USAGE)
 
@@ -151,26 +169,28 @@ def _write(file: Path | None, content: bytes) -> None:
 
 
 def _against(before: ChaosReport, now: ChaosReport) -> str:
-    """Whether a replay came to the same."""
+    """Whether a replay gave the same verdicts."""
     differences = [
         f"{old.name} {old.found} then, {new.found} now"
         for old, new in zip(before.promises, now.promises, strict=True)
         if old.is_kept is not new.is_kept
     ]
-    same = "the same verdict on every promise as the report that was replayed"
-    return f"not the same as before: {'; '.join(differences)}" if differences else same
+    same = "the same verdict on every promise as in the replayed report"
+    return (
+        f"verdicts differ from the replayed report: {'; '.join(differences)}"
+        if differences
+        else same
+    )
 
 
 def _run(
     options: ChaosOptions, chosen: ChaosAgents, planned: tuple[PlannedFault, ...] | None
 ) -> ChaosReport:
-    from avatar_actors.cli.chaos_display import shown  # noqa: PLC0415 - rich, once it is needed
-
     refusals: list[AvatarError] = []
-    # Crashes are made on purpose here: their tracebacks would bury what is shown, and cost time.
+    # Crashes are intended here: their tracebacks would bury the output and cost time.
     logging.disable()
     try:
-        with shown(options) as tell:
+        with _progress(options) as tell:
             return trio.run(run_chaos, options, chosen, tell, planned)
     except* AvatarError as group:
         refusals.append(_first(group))
@@ -189,3 +209,70 @@ def _run(
 def _first(group: BaseExceptionGroup[AvatarError]) -> AvatarError:
     error = group.exceptions[0]
     return _first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+PLAIN_EVERY: Final = 5.0
+
+
+@contextmanager
+def _progress(options: ChaosOptions) -> Generator[Callable[[RunProgress], None]]:
+    """Show the progress of a run: a live table in a terminal, plain lines elsewhere."""
+    if not sys.stdout.isatty():
+        yield _Lines().tell
+        return
+    # On stderr, so that stdout has only the report.
+    with Live(console=Console(stderr=True), auto_refresh=False, transient=True) as live:
+        yield lambda progress: live.update(picture(options, progress), refresh=True)
+
+
+def picture(options: ChaosOptions, progress: RunProgress) -> Group:
+    """The live table of a run."""
+    prompts = progress.prompts
+    table = Table.grid(padding=(0, 2))
+    table.add_row("faults", f"{progress.faults:,} of {progress.planned:,}", _missed(progress))
+    table.add_row("restarts", f"{progress.restarts:,}", "")
+    answers = f"{prompts.answered:,} answered, {prompts.cancelled:,} cancelled"
+    table.add_row("prompts", f"{prompts.sent:,} sent", f"{answers}, {prompts.failed:,} failed")
+    table.add_row("broken promises", _breaches(progress), "")
+    bar = Table.grid()  # a bar alone does not end its line
+    bar.add_row(ProgressBar(total=progress.total or 1.0, completed=progress.seconds, width=60))
+    title = f"chaos: {options.avatars} avatars on {options.provider}, seed {options.seed}"
+    last = Text(progress.last.replace("\x1b", "?"), style="dim", overflow="ellipsis", no_wrap=True)
+    phase = f"{_phase(progress)} {progress.seconds:.0f} of {progress.total:.0f} s"
+    return Group(Text(title, style="bold"), Text(phase), bar, table, last)
+
+
+def _phase(progress: RunProgress) -> str:
+    return f"{progress.phase} ({progress.kind})" if progress.kind else progress.phase
+
+
+def _missed(progress: RunProgress) -> Text:
+    missed = progress.missed
+    return Text(f"{missed} did not land", style="bold red") if missed else Text("all landed")
+
+
+def _breaches(progress: RunProgress) -> Text:
+    return Text(f"{progress.breaches:,}", style="bold red" if progress.breaches else "green")
+
+
+class _Lines:
+    """Writes a line when the phase changes, and every few seconds."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+        self._next = 0.0
+
+    def tell(self, progress: RunProgress) -> None:
+        """Report the progress."""
+        phase = _phase(progress)
+        if phase == self._phase and progress.seconds < self._next:
+            return
+        self._phase, self._next = phase, progress.seconds + PLAIN_EVERY
+        prompts = progress.prompts
+        sys.stderr.write(
+            f"{phase}: {progress.seconds:.0f} of {progress.total:g} s, "
+            f"{progress.faults} of {progress.planned} faults, {progress.missed} missed, "
+            f"{progress.restarts} restarts, {prompts.sent} prompts, "
+            f"{progress.breaches} broken promises\n"
+        )
+        sys.stderr.flush()

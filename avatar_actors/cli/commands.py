@@ -1,4 +1,4 @@
-"""The commands of `avatar`, each imported when it is asked for, and how they end."""
+"""The table of commands, each imported only when it is used, and how a command line ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,13 +15,14 @@ import click
 from avatar_actors import AvatarError
 from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_of, nobody_reads
 from avatar_actors.cli.terminal.output import say_aside
+from avatar_actors.model.values import suggestion
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
 class Entry(NamedTuple):
-    """Where a command stands, and its line in the help: to show it imports nothing."""
+    """Where a command is defined, and its line in the help, which imports nothing."""
 
     place: str
     summary: str
@@ -30,27 +30,28 @@ class Entry(NamedTuple):
 
 COMMANDS: Final = {
     "chat": Entry("chat.command:chat", "Send one prompt and show the answer."),
-    "repl": Entry("repl:repl", "Talk with an avatar."),
-    "providers": Entry("providers:providers", "List the agents that can be used."),
-    "health": Entry("health:health", "See whether an avatar can start, and what is installed."),
+    "repl": Entry("repl.command:repl", "Talk with an avatar."),
+    "providers": Entry("agents:providers", "List the agents that can be used."),
+    "health": Entry("agents:health", "Check whether an avatar can start, and what is installed."),
     "session": Entry("sessions:session", "List, show, resume and fork stored sessions."),
     "config": Entry("config:config", "Check, show and describe the configuration."),
     "tree": Entry("tree.command:tree", "Watch the supervision tree of a run."),
-    "completion": Entry("completion:completion", "Print what makes a shell complete `avatar`."),
-    "chaos": Entry("chaos:chaos", "Make faults on purpose, and see whether promises are kept."),
-    "version": Entry("version:version", "Show the versions of what is running here."),
+    "completion": Entry("completion:completion", "Print the shell completion for `avatar`."),
+    "embedded": Entry("embedded:embedded", "Run the embedded agent: ACP on stdin and stdout."),
+    "chaos": Entry("chaos:chaos", "Inject faults, and check that every promise is kept."),
+    "version": Entry("version:version", "Show the versions of this program and its libraries."),
 }
 
 
 def command_named(name: str) -> click.Command:
-    """The command; its module is imported now."""
+    """Import and return the command."""
     module, _, attribute = COMMANDS[name].place.partition(":")
     command: click.Command = getattr(import_module(f"avatar_actors.cli.{module}"), attribute)
     return command
 
 
 class Commands(click.Group):
-    """The group whose commands are named in a table and imported one at a time."""
+    """A group whose commands stand in a table and are imported one at a time."""
 
     def make_context(
         self,
@@ -59,13 +60,13 @@ class Commands(click.Group):
         parent: click.Context | None = None,
         **extra: Any,
     ) -> click.Context:
-        """Here the help is written."""
-        with _heard():
+        """Parses the options; --help writes its output here."""
+        with _ended_by_closed_output():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Here all else is done."""
-        with _heard():
+        """Runs the command."""
+        with _ended_by_closed_output():
             result: object = super().invoke(ctx)
             sys.stdout.flush()
             return result
@@ -75,17 +76,17 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The one of this name; its module is imported now."""
+        """Import and return the command; None if it is unknown."""
         if cmd_name not in COMMANDS:
             return None
         command = command_named(cmd_name)
-        # From here on there may be something to tidy up: see main().
+        # From here on there may be something to clean up: see main().
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The names of the table, and the options; again without importing anything."""
+        """The names of the table and the options, without importing a command."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415 - a shell asked
 
         named = [
@@ -96,19 +97,18 @@ class Commands(click.Group):
         return [*named, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table, without importing anything."""
+        """The table, without importing a command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """An unknown command is answered with the nearest right one."""
+        """Suggests the nearest command for an unknown one."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            close = get_close_matches(name, COMMANDS, n=1)
-            meant = f"; did you mean {close[0]!r}?" if close else ""
-            ctx.fail(f"no command {name!r}; there are: {', '.join(COMMANDS)}{meant}")
+            known = ", ".join(COMMANDS)
+            ctx.fail(f"no command {name!r}; there are: {known}{suggestion(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
 
@@ -122,9 +122,9 @@ class Commands(click.Group):
 )
 @click.pass_context
 def avatar(context: click.Context) -> None:
-    """AI agents as supervised actors: talk with one, look after it, see what it does.
+    """AI agents as supervised actors: talk with one, and see what it does.
 
-    Without a configured provider, the first agent on the PATH that is ready answers; else the
+    Without a configured provider, the first agent on the PATH that is ready is used; else the
     embedded one, a small program that needs no account and no network.
     """
     if context.invoked_subcommand is None:
@@ -132,7 +132,7 @@ def avatar(context: click.Context) -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line to its exit code. Whatever goes wrong is one line on stderr."""
+    """Run one command line and return its exit code; an error is one line on stderr."""
     try:
         code = avatar.main(list(arguments), prog_name="avatar", standalone_mode=False)
     except click.ClickException as error:
@@ -145,12 +145,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def _heard() -> Generator[None]:
-    """Output that nobody reads ends the command; click itself would end it without a word."""
+def _ended_by_closed_output() -> Generator[None]:
+    """End the command when nobody reads its output; click would end it without a message."""
     try:
         yield
     except BrokenPipeError:
-        # Python flushes stdout once more at its end.
+        # Python flushes stdout once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise nobody_reads() from None
 

@@ -1,4 +1,4 @@
-"""`avatar completion`, and what a shell completes: providers and the ids of sessions."""
+"""`avatar completion`, and the values a shell completes: providers and session ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from avatar_actors.cli.exit_codes import Failure
-from avatar_actors.cli.terminal.text import plain
+from avatar_actors.cli.terminal.text import one_line
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print what makes a shell complete `avatar`: commands, options, providers, sessions.
+    """Print the shell completion for `avatar`: commands, options, providers, sessions.
 
     \b
     bash: avatar completion bash > ~/.local/share/bash-completion/completions/avatar
@@ -27,14 +27,14 @@ def completion(shell: str) -> None:
     root = click.get_current_context().find_root().command
     kind = get_completion_class(shell)
     if kind is None:
-        raise Failure(f"click {click.__version__} completes no {shell}")
+        raise Failure(f"click {click.__version__} does not support {shell}")
     click.echo(kind(root, {}, "avatar", "_AVATAR_COMPLETE").source())
 
 
 def complete_provider(
     context: click.Context, _: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The names of the providers, the configuration's own included."""
+    """The names of the providers, custom ones included."""
     from avatar_actors import AvatarConfig, AvatarError  # noqa: PLC0415 - only a shell that asks pays
 
     try:
@@ -56,11 +56,15 @@ def complete_session(
         finder = SessionFinder.of(
             given.get("provider") or "", given.get("config"), given.get("cwd")
         )
-        kept = finder.here()
+        found = finder.here()
     except AvatarError:
         return []
-    found = [(each.session.session_id, plain(each.session.title)) for each in kept.sessions]
-    return [_item(name, title) for name, title in found if name.startswith(incomplete)]
+    sessions = [each.session for each in found.sessions]
+    return [
+        _item(each.session_id, one_line(each.title))
+        for each in sessions
+        if each.session_id.startswith(incomplete)
+    ]
 
 
 def _item(value: str, about: str | None = None) -> CompletionItem:

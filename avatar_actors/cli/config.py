@@ -1,4 +1,4 @@
-"""`avatar config`: whether the configuration is right, what it comes to, how editors know it."""
+"""`avatar config`: checks the configuration, shows the result, and prints its JSON Schema."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ JsonObject: TypeAlias = dict[str, Any]
 def config() -> None:
     """Check, show and describe the configuration.
 
-    It is looked for in $AVATAR_CONFIG, ./.avatar.yaml and ~/.config/avatar/config.yaml; variables
-    as AVATAR_MODEL and AVATAR__CLAUDE__MODEL go before it.
+    It is looked for in $AVATAR_CONFIG, ./.avatar.yaml and ~/.config/avatar/config.yaml. Variables
+    like AVATAR_MODEL and AVATAR__CLAUDE__MODEL override it.
     """
 
 
 @config.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 def check(file: Path | None) -> None:
-    """Say whether a configuration is right: FILE, or the one that would be found.
+    """Check a configuration: FILE, or the one that would be used.
 
-    The first mistake is told in one line, with its place and what would be right; exit code 2.
+    The first mistake is reported in one line, with its place and what is expected; exit code 2.
     """
     loaded = AvatarConfig.load(file)
     place = loaded.source or "no file, the defaults"
-    provider = loaded.provider if loaded.names_provider else "chosen when it is needed"
+    provider = loaded.provider if loaded.names_provider else "chosen at each start"
     say(f"ok: {place} (provider: {provider})")
 
 
 @config.command()
 def schema() -> None:
-    """Print the JSON Schema of the configuration, for an editor that completes and checks it.
+    """Print the JSON Schema of the configuration, for editors that complete and check it.
 
     \b
     avatar config schema > ~/.config/avatar/schema.json
-    and as the first line of config.yaml beside it, for the YAML language server:
+    and for the YAML language server, as the first line of config.yaml beside it:
     # yaml-language-server: $schema=schema.json
     """
     click.echo(msgspec.json.format(msgspec.json.encode(config_schema()), indent=2).decode())
@@ -53,7 +53,7 @@ def schema() -> None:
 @config.command()
 @with_options(CONFIG, JSON)
 def show(wanted: CommandOptions) -> None:
-    """Show what the configuration comes to, file and environment together; no secret is shown."""
+    """Show the configuration as used, from file and environment, without secrets."""
     told = AvatarConfig.load(wanted.config).shown()
     if wanted.as_json:
         say_json(told)
@@ -77,6 +77,6 @@ def _is_section(value: object) -> TypeGuard[JsonObject]:
 
 
 def _words(value: object) -> str:
-    """As it would stand in YAML: a word, or JSON."""
+    """The value as in YAML: a word, or JSON."""
     is_word = isinstance(value, str) and value.isprintable() and value.strip() == value != ""
     return f"{value}" if is_word else msgspec.json.encode(value).decode()

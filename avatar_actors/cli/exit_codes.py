@@ -1,4 +1,4 @@
-"""What a script learns from `avatar`: one number, and one line that says what to do next."""
+"""The exit codes of `avatar`, and the one line on stderr that says what to do next."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from avatar_actors import (
     SettingsError,
     TurnEndedEvent,
 )
-from avatar_actors.cli.terminal.text import plain
+from avatar_actors.cli.terminal.text import one_line
 
 
 class ExitCode(IntEnum):
@@ -42,12 +42,12 @@ OUTCOMES: Final = {
 
 
 def code_of(outcome: Outcome) -> ExitCode:
-    """How a command ends whose turn has ended so."""
+    """The exit code for this outcome of a turn."""
     return OUTCOMES.get(outcome, ExitCode.FAILED)
 
 
 class Failure(click.ClickException):
-    """The end of a command: this one line on stderr, and this exit code."""
+    """Ends a command with one line on stderr and an exit code."""
 
     def __init__(self, message: str, code: ExitCode = ExitCode.FAILED) -> None:
         super().__init__(" ".join(message.split()))
@@ -55,17 +55,17 @@ class Failure(click.ClickException):
 
 
 def nobody_reads() -> Failure:
-    """The other end of the pipe is closed."""
+    """The reader has closed the pipe."""
     return Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED)
 
 
 def terminal_gone() -> Failure:
-    """Its window was closed."""
+    """The terminal's window was closed."""
     return Failure("the terminal is gone", ExitCode.OUTPUT_CLOSED)
 
 
 def failure_of(error: AvatarError) -> Failure:
-    """An error of the library, in one line with what to do about it."""
+    """An error of the library as one line, with what to do about it."""
     match error:
         case AgentNotFound() | AgentNeedsLogin():
             code = ExitCode.NO_PROVIDER
@@ -82,18 +82,18 @@ _LONGEST: Final = 500
 ADVICE: Final = {
     Outcome.TIMED_OUT: "; a longer --timeout gives it more time",
     Outcome.OVER_BUDGET: "; a higher --budget lets it go on",
-    Outcome.REFUSED: "; ask in another way",
-    Outcome.CRASHED: "; go on with: --continue",
+    Outcome.REFUSED: "; rephrase the prompt",
+    Outcome.CRASHED: "; continue with: --continue",
 }
 
 
 def failure_message(ended: TurnEndedEvent) -> str:
-    """For stderr; nothing if it was answered."""
+    """How a turn failed, for stderr; empty if it was completed."""
     if ended.outcome is Outcome.COMPLETED:
         return ""
-    # What the library advises of a budget is for programs, as ours is for a command line.
+    # The library's advice on a budget is for programs; ours is for the command line.
     reason = ended.reason.partition("; raise it")[0]
-    reason = " ".join(plain(reason).split()).rstrip(".")
+    reason = one_line(reason).rstrip(".")
     if len(reason) > _LONGEST:
         reason = f"{reason[:_LONGEST]}…"
     return f"{_named(ended.outcome, reason)}{_advice(ended)}"
@@ -106,9 +106,9 @@ def _named(outcome: Outcome, reason: str) -> str:
 
 def _advice(ended: TurnEndedEvent) -> str:
     if ended.outcome is Outcome.CRASHED and ended.can_retry:
-        return "; nothing had been done yet: send it again"
+        return "; nothing was done yet: send it again"
     if ended.outcome is Outcome.CRASHED and ended.unknown_tools:
-        names = {call.tool_id: plain(call.tool_name) for call in ended.tool_calls}
+        names = {call.tool_id: one_line(call.tool_name) for call in ended.tool_calls}
         tools = ", ".join(names.get(tool, tool) for tool in ended.unknown_tools)
-        return f"; look at what its tools have done ({tools}), then go on with: --continue"
+        return f"; check what its tools have done ({tools}), then continue with: --continue"
     return ADVICE.get(ended.outcome, "")

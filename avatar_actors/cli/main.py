@@ -1,4 +1,4 @@
-"""Where `avatar` begins: it needs the extra `cli`, and says so where that is missing."""
+"""The entry point of `avatar`; it says so if the extra `cli` is not installed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 
 def main() -> None:
-    """Run the command line of this process, and end it with the command's exit code."""
-    # Nothing is to be tidied up yet, and a KeyboardInterrupt can get lost in an import.
+    """Run the command line of this process and exit with its code."""
+    # There is nothing to clean up yet, and a KeyboardInterrupt can get lost in an import.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:

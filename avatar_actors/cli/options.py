@@ -1,4 +1,4 @@
-"""The options that every command with an avatar takes, as one frozen value."""
+"""The options shared by commands, and the frozen value that holds them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Option: TypeAlias = Callable[[Callable[..., R]], Callable[..., R]]
 
 
 class CommandOptions(Struct, frozen=True, kw_only=True):
-    """What was typed. Empty, None or False: the configuration decides, then the library."""
+    """What was typed. Empty, None or False leaves it to the configuration, then to the library."""
 
     provider: str = ""
     model: str = ""
@@ -50,7 +50,7 @@ class _Seconds(click.ParamType[float]):
         except ValueError:
             seconds = math.nan
         if not seconds > 0:
-            self.fail(f"{value!r} is no number of seconds above 0; or say none", param, ctx)
+            self.fail(f"{value!r} is not a number of seconds above 0, or none", param, ctx)
         return seconds
 
 
@@ -60,17 +60,17 @@ PROVIDER: Final = click.option(
     default="",
     metavar="NAME",
     shell_complete=complete_provider,
-    help="The agent: see `avatar providers`.",
+    help="The agent; see `avatar providers`.",
 )
 MODEL: Final = click.option(
-    "-m", "--model", default="", metavar="NAME", help="The model, as the agent names it."
+    "-m", "--model", default="", metavar="NAME", help="The model, by the agent's name for it."
 )
 CONFIG: Final = click.option(
     "-c",
     "--config",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="The configuration; else $AVATAR_CONFIG, ./.avatar.yaml, the user's own.",
+    help="The configuration file (default: $AVATAR_CONFIG, ./.avatar.yaml, your own).",
 )
 CWD: Final = click.option(
     "-C",
@@ -86,36 +86,36 @@ _BEGINNING: Final = (
         default="",
         metavar="ID",
         shell_complete=complete_session,
-        help="Go on with a stored session.",
+        help="Resume a stored session.",
     ),
     click.option(
         "--fork",
         default="",
         metavar="ID",
         shell_complete=complete_session,
-        help="Go on in a copy of a stored session.",
+        help="Continue in a copy of a stored session.",
     ),
     click.option(
         "--continue",
         "continue_last",
         is_flag=True,
-        help="Go on with the last session of the directory.",
+        help="Resume the last session of the directory.",
     ),
 )
 _LIMITS: Final = (
     click.option(
-        "--timeout", type=_Seconds(), metavar="SECONDS", help="The longest that a turn may take."
+        "--timeout", type=_Seconds(), metavar="SECONDS", help="The most time a turn may take."
     ),
     click.option(
         "--permission",
         type=click.Choice([mode.value for mode in PermissionMode]),
-        help="safe: only looking; ask: you decide; unrestricted: the agent does what it wants.",
+        help="safe: read only; ask: you decide; unrestricted: the agent decides.",
     ),
     click.option(
         "--budget",
         type=click.FloatRange(min=0),
         metavar="USD",
-        help="The most that this run may cost.",
+        help="The most this run may cost.",
     ),
 )
 _EVENTS: Final = click.option(
@@ -125,17 +125,19 @@ _SNAPSHOTS: Final = click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="One snapshot of the tree per line, with what has changed, as JSON, on stdout.",
+    help="One snapshot of the tree per line, with its changes, as JSON, on stdout.",
 )
 _TELLING: Final = (
     click.option(
         "--show-thinking",
         is_flag=True,
-        help="The thoughts themselves, not only what they are about.",
+        help="Show the thoughts themselves, not only their subject.",
     ),
-    click.option("-v", "--verbose", count=True, help="More of what happens; -vv: of each event."),
+    click.option(
+        "-v", "--verbose", count=True, help="Show more of what happens; -vv: every event."
+    ),
 )
-# Those of a conversation whose beginning is said otherwise.
+# For a conversation whose session is named otherwise.
 TALK: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, _EVENTS, *_TELLING)
 _AVATAR: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, *_BEGINNING)
 _WAYS: Final = {"resume": "--resume", "continue_last": "--continue", "fork": "--fork"}
@@ -147,12 +149,12 @@ def avatar_options(command: Callable[..., R]) -> Callable[..., R]:
 
 
 def tree_options(command: Callable[..., R]) -> Callable[..., R]:
-    """The same for one that shows a tree, whose JSON is no events."""
+    """The same for a command whose JSON is snapshots of a tree, not events."""
     return with_options(*_AVATAR, _SNAPSHOTS, *_TELLING)(command)
 
 
 def with_options(*options: Option[R]) -> Option[R]:
-    """The same with some of them: a command has none that it would not heed."""
+    """The same with some options: a command takes none that it would ignore."""
 
     def decorated(command: Callable[..., R]) -> Callable[..., R]:
         @wraps(command)

@@ -1,4 +1,4 @@
-"""`avatar session`: the stored sessions of a directory, looked at and taken up again."""
+"""`avatar session`: lists and shows stored sessions, resumes or forks them."""
 
 from __future__ import annotations
 
@@ -21,39 +21,36 @@ from avatar_actors.cli.options import (
     CommandOptions,
     with_options,
 )
-from avatar_actors.cli.session_search import Kept, SessionFinder, short_ids
+from avatar_actors.cli.session_search import FoundSession, SessionFinder, short_ids
 from avatar_actors.cli.terminal.formatting import ago, clock, moment_of
-from avatar_actors.cli.terminal.output import (
-    Table,
-    say,
-    say_aside,
-    say_heading,
-    say_json,
-    say_table,
-)
+from avatar_actors.cli.terminal.output import say, say_aside, say_heading, say_json, say_table
 
 
 @click.group()
 def session() -> None:
     """List, show, resume and fork stored sessions.
 
-    The agents keep them; they are read from their stores, without starting an agent. An ID may be
-    given by its beginning.
+    They are read from the agents' own stores, without starting an agent. An ID may be shortened to
+    its beginning.
     """
 
 
 @session.command("list")
-@click.option("--all", "is_all", is_flag=True, help="Of all directories.")
+@click.option("--all", "is_all", is_flag=True, help="The sessions of all directories.")
 @click.option(
-    "--limit", default=20, type=click.IntRange(min=1), metavar="N", help="The most to show: 20."
+    "--limit",
+    default=20,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The most sessions to show (20).",
 )
 @with_options(PROVIDER, CONFIG, CWD, JSON)
 def list_command(wanted: CommandOptions, is_all: bool, limit: int) -> None:
-    """List the sessions of the directory, the last used first."""
+    """List the sessions of this directory, the last used first."""
     finder = _finder(wanted)
     found = finder.everywhere() if is_all else finder.here()
-    for remark in found.remarks:
-        say_aside(remark)
+    for problem in found.problems:
+        say_aside(problem)
     shown, short = found.sessions[:limit], short_ids(found)
     if wanted.as_json:
         for each in shown:
@@ -63,18 +60,18 @@ def list_command(wanted: CommandOptions, is_all: bool, limit: int) -> None:
         say(
             "no sessions"
             if is_all
-            else "no sessions of this directory; all: avatar session list --all"
+            else "no sessions for this directory; to see all: avatar session list --all"
         )
         return
     now = datetime.now().astimezone()
     columns = ("id", "when", "provider", "title") + (("directory",) if is_all else ())
-    rows = tuple(_row(each, short, now)[: len(columns)] for each in shown)
-    say_table(Table(columns=columns, rows=rows, cut="title"))
+    rows = [_row(each, short, now)[: len(columns)] for each in shown]
+    say_table(columns, rows, cut="title")
     if (more := len(found.sessions) - len(shown)) > 0:
-        say(f"and {more} older: --limit {len(found.sessions)}")
+        say(f"{more} older ones are not shown; for all: --limit {len(found.sessions)}")
 
 
-def _row(kept: Kept, short: dict[str, str], now: datetime) -> tuple[str, ...]:
+def _row(kept: FoundSession, short: dict[str, str], now: datetime) -> tuple[str, ...]:
     each = kept.session
     when = ago(moment_of(each.updated_at), now)
     return short[each.session_id], when, kept.provider, each.title, each.working_dir
@@ -83,11 +80,15 @@ def _row(kept: Kept, short: dict[str, str], now: datetime) -> tuple[str, ...]:
 @session.command()
 @click.argument("session_id", metavar="ID", shell_complete=complete_session)
 @click.option(
-    "--limit", default=100, type=click.IntRange(min=0), metavar="N", help="The most messages: 100."
+    "--limit",
+    default=100,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The most messages to show (100).",
 )
 @with_options(PROVIDER, CONFIG, CWD, JSON)
 def show(wanted: CommandOptions, session_id: str, limit: int) -> None:
-    """Show a session: what was said, without thoughts and tools."""
+    """Show what was said in a session, without thoughts and tools."""
     finder = _finder(wanted)
     kept = finder.named(session_id)
     provider, _ = finder.config.chosen(kept.provider)
@@ -99,18 +100,18 @@ def show(wanted: CommandOptions, session_id: str, limit: int) -> None:
     else:
         _show_facts(kept)
         _show_messages(transcript.messages)
-    for remark in transcript.diagnostics:
-        say_aside(remark)
+    for problem in transcript.diagnostics:
+        say_aside(problem)
 
 
-def _show_facts(kept: Kept) -> None:
+def _show_facts(kept: FoundSession) -> None:
     each = kept.session
     facts = {
         "title": each.title,
         "id": each.session_id,
         "provider": kept.provider,
         "directory": each.working_dir,
-        "begun": clock(moment_of(each.created_at)),
+        "started": clock(moment_of(each.created_at)),
         "last used": clock(moment_of(each.updated_at)),
         "file": each.file,
     }
@@ -133,10 +134,10 @@ def _show_messages(messages: tuple[StoredMessage, ...]) -> None:
 @click.argument("prompt", nargs=-1)
 @with_options(*TALK)
 def resume(wanted: CommandOptions, session_id: str, prompt: tuple[str, ...]) -> int | None:
-    """Go on with a session: with this PROMPT, or by talking."""
+    """Resume a session, with this PROMPT or in a conversation."""
     kept = _finder(wanted).named(session_id)
     begun = msgspec.structs.replace(_where(wanted, kept), resume=kept.session.session_id)
-    return _talk(begun, prompt)
+    return _converse(begun, prompt)
 
 
 @session.command()
@@ -144,23 +145,23 @@ def resume(wanted: CommandOptions, session_id: str, prompt: tuple[str, ...]) -> 
 @click.argument("prompt", nargs=-1)
 @with_options(*TALK)
 def fork(wanted: CommandOptions, session_id: str, prompt: tuple[str, ...]) -> int | None:
-    """Go on in a copy of a session, which stays as it is: with this PROMPT, or by talking.
+    """Continue in a copy of a session, with this PROMPT or in a conversation.
 
-    The id of the copy is told at the end, on stderr.
+    The original stays as it is. The id of the copy is printed at the end, on stderr.
     """
     finder = _finder(wanted)
     kept = finder.named(session_id)
     before = _copies(finder, kept)
     begun = msgspec.structs.replace(_where(wanted, kept), fork=kept.session.session_id)
     try:
-        return _talk(begun, prompt)
+        return _converse(begun, prompt)
     finally:
         if len(new := _copies(finder, kept) - before) == 1:
             say_aside(f"the copy is {new.pop()}")
 
 
-def _copies(finder: SessionFinder, kept: Kept) -> set[str]:
-    """The ids of those that could be: a copy begins as the original does."""
+def _copies(finder: SessionFinder, kept: FoundSession) -> set[str]:
+    """The ids of possible copies: a copy has the title of the original."""
     return {
         each.session.session_id
         for each in finder.everywhere().sessions
@@ -172,15 +173,15 @@ def _finder(wanted: CommandOptions) -> SessionFinder:
     return SessionFinder.of(wanted.provider, wanted.config, wanted.cwd)
 
 
-def _where(wanted: CommandOptions, kept: Kept) -> CommandOptions:
-    """With the session's own agent and directory: most agents find it only there."""
+def _where(wanted: CommandOptions, kept: FoundSession) -> CommandOptions:
+    """The options with the session's own agent and directory: most agents find it only there."""
     held = Path(kept.session.working_dir)
     directory = wanted.cwd or (held if held.is_absolute() and held.is_dir() else None)
     return msgspec.structs.replace(wanted, provider=kept.provider, cwd=directory)
 
 
-def _talk(wanted: CommandOptions, prompt: tuple[str, ...]) -> int | None:
-    """As `avatar chat` or `avatar repl` would, with these options."""
+def _converse(wanted: CommandOptions, prompt: tuple[str, ...]) -> int | None:
+    """Run `avatar chat` or `avatar repl` with these options."""
     is_chat = bool(prompt) or not sys.stdin.isatty()
     command = command_named("chat" if is_chat else "repl")
     words = {"prompt": prompt} if is_chat else {}

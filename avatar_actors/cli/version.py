@@ -1,4 +1,4 @@
-"""`avatar version`: what is running here, to be put into a bug report."""
+"""`avatar version`: the versions to put into a bug report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARTS: Final = (
 @click.command()
 @with_options(JSON)
 def version(wanted: CommandOptions) -> None:
-    """Show the versions of what is running here."""
+    """Show the versions of this program and its libraries."""
     parts = {part: version_of(part) for part in PARTS}
     system = f"{platform.system()} {platform.machine()}"
     if wanted.as_json:

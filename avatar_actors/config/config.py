@@ -9,14 +9,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from avatar_actors.config.environment import overlaid
-from avatar_actors.config.kinds import nearest
-from avatar_actors.config.loading import translated
+from avatar_actors.config.loading import load
 from avatar_actors.config.nodes import MappingNode, Node, Position, Scalar, Source, Trust, shown
-from avatar_actors.config.schema import config_schema
 from avatar_actors.config.search import read_text, search, users_own
+from avatar_actors.config.sections import ROOT
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarOptions, RuntimeOptions, absolute_path
-from avatar_actors.model.values import JsonObject
+from avatar_actors.model.values import JsonObject, suggestion
 from avatar_actors.providers.provider import Provider
 
 __all__ = ["AvatarConfig", "config_schema", "find_config"]
@@ -70,7 +69,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         """What to give to `runtime.start`, for this provider or the configured one."""
         name = provider or self.provider
         if name not in self.sections:
-            there = f"there are: {', '.join(self.sections)}{nearest(name, self.sections)}"
+            there = f"there are: {', '.join(self.sections)}{suggestion(name, self.sections)}"
             raise SettingsError(f"no provider {name!r}; {there}")
         own = {each.name: each for each in self.providers}
         return own.get(name, name), self.sections[name].copy()
@@ -107,16 +106,25 @@ def find_config(
     return found.path if found else None
 
 
+def config_schema() -> JsonObject:
+    """A JSON Schema (2020-12) of the configuration file."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Configuration of avatar-actors",
+        **ROOT.schema(),
+    }
+
+
 def _made(
     text: str, source: Source, environ: Mapping[str, str], found: MappingNode | None = None
 ) -> AvatarConfig:
-    loaded = translated(overlaid(_root(text, source), environ, _parsed), environ, found)
+    loaded = load(overlaid(_root(text, source), environ, _parsed), environ, found)
     read = [source.name, found.spot.source.name if found else ""]
     return AvatarConfig(
         source=" and ".join(filter(None, read)),
         provider=loaded.provider,
         names_provider=loaded.names_provider,
-        providers=tuple(loaded.own.values()),
+        providers=tuple(loaded.custom.values()),
         sections=loaded.sections,
         runtime=loaded.runtime,
     )

@@ -1,17 +1,17 @@
-"""Variables of the environment that go before the file: `AVATAR_MODEL`, `AVATAR__CLAUDE__MODEL`."""
+"""Puts the environment's values before the file's: `AVATAR_MODEL`, `AVATAR__CLAUDE__MODEL`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec import structs
 
-from avatar_actors.config.avatar_sections import Servers
-from avatar_actors.config.keys import AnyKind, Named, Section
-from avatar_actors.config.kinds import Checked, Environ, FilePath, Filled, Pairs, Program, Text
+from avatar_actors.config.keys import Key, Named, Section
 from avatar_actors.config.nodes import MappingNode, Node, Position, Scalar, Source
-from avatar_actors.config.schema import ROOT
+from avatar_actors.config.reading import Environ
+from avatar_actors.config.sections import ROOT
 from avatar_actors.model.settings import absolute_path
 from avatar_actors.providers.registry import BUILT_IN, provider_names
 
@@ -62,23 +62,25 @@ def _is_there(provider: str, root: MappingNode) -> bool:
 
 
 def _located(
-    kind: AnyKind, words: Sequence[str], node: Node | None, at: Position
-) -> tuple[Way, AnyKind]:
-    """The keys that the words of a variable mean, and the kind of the last."""
+    kind: object, words: Sequence[str], node: Node | None, at: Position
+) -> tuple[Way, object]:
+    """The keys that the words of a variable mean, and what the last one may be."""
     if not words:
         return (), kind
     word, *rest = words
-    inner: AnyKind
+    inner: object
+    if isinstance(kind, Key) and isinstance(kind.kind, Section | Named):
+        kind = kind.kind
     match kind:
         case Section():
-            key = kind.find(word.lower())
-            if key is None:
+            inner = kind.keys.get(word.lower())
+            if inner is None:
                 at.refuse(f"{word.lower()}: {kind.unknown(word.lower())}")
-            name, inner = key.name, key.kind
-        case Named(each) | Servers(Named(each)):
+            name = inner.name
+        case Named(each):
             name, inner = _own_name(word, node), each
-        case Pairs():
-            name, inner = word, Filled()
+        case Key() if kind.kind == dict[str, str]:
+            name, inner = word, str
         case _:
             at.refuse(f"there is no key {word.lower()!r}: what stands above it is no section")
     below = node.nodes.get(name) if isinstance(node, MappingNode) else None
@@ -93,8 +95,9 @@ def _own_name(word: str, node: Node | None) -> str:
     return spelt.get(word.replace("-", "_").lower(), word if word in names else word.lower())
 
 
-def _node(text: str, kind: AnyKind, at: Position, parse: Parse) -> Node:
-    if isinstance(kind, Text | Checked | Filled | FilePath | Program):
+def _node(text: str, kind: object, at: Position, parse: Parse) -> Node:
+    is_text = isinstance(kind, Key) and kind.kind in (str, Path) and not kind.choices()
+    if is_text or kind is str:
         return Scalar(at, text, is_quoted=True)
     node = parse(text, at.source)
     return Scalar(at, "") if node is None else structs.replace(node, spot=at)

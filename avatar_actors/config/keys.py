@@ -1,143 +1,89 @@
-"""What a key is: a line of a table that says its name, its kind and where its value goes.
+"""The keys of a configuration as data: what each may be, what it sets, how it is documented.
 
-Tables are data. Reading a section gives effects: a target, as `timeouts.turn`, and its value.
+A section is made of Structs, whose described fields are its keys. Reading is left to `reading`.
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Collection, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Final, TypeAlias, TypeVar, get_args, get_origin
 
+import msgspec
 from msgspec import Struct
 
-from avatar_actors.config.kinds import Environ, Flag, OneOf, ValueKind, nearest
-from avatar_actors.config.nodes import MappingNode, Node, Position, Scalar, shown
-from avatar_actors.model.values import JsonObject
+from avatar_actors.model.fields import Checked, OneOf, Scope, SettingField, Written, fields_of
+from avatar_actors.model.values import JsonObject, suggestion
 
-# Targets and their values.
+T = TypeVar("T")
+# What a value stands for: settings by their paths, as `timeouts.turn`.
 Meaning: TypeAlias = dict[str, object]
-AnyKind: TypeAlias = "ValueKind | Meanings | Switch | RemovedKey | Section | Named"
+Meanings: TypeAlias = dict[str | bool, Meaning | str]
+
+_WORDS: Final[dict[object, str]] = {
+    bool: "true or false",
+    Path: "a path",
+    str: "text",
+    JsonObject: "a section",
+    dict[str, str]: "a section of names and texts",
+    tuple[str, ...]: "a list of texts",
+}
+# What may stand in the file where the setting has this type.
+_IN_FILE: Final[dict[object, object]] = {
+    Path: str,
+    JsonObject: JsonObject | None,
+    dict[str, str]: dict[str, str | float | bool],
+}
+_INTERPOLATED: Final[dict[object, object]] = {
+    str: str | float | bool,
+    tuple[str, ...]: tuple[str | float | bool, ...],
+}
 
 
-class Effect(Struct, frozen=True):
-    """A value on its way to a setting, and where it was written."""
+class To(Struct, frozen=True):
+    """The setting that a key sets, where that has another path; several are parted by spaces."""
 
-    target: str
-    value: object
-    at: Position
+    path: str
 
 
-class Key(Struct, frozen=True):
-    """One key. `to` is its target, or several; empty where the kind says that itself.
+class Means(Struct, frozen=True):
+    """What each word, or true and false, stands for; a text is why that one is refused."""
 
-    That of a section is told that the section is there.
-    """
+    of: Meanings
 
-    name: str
-    kind: AnyKind
-    to: str
-    about: str
+    def allowed(self) -> list[str | bool]:
+        """The values that are not refused."""
+        return [value for value, meaning in self.of.items() if not isinstance(meaning, str)]
 
 
-class Meanings(Struct, frozen=True):
-    """Words that each stand for a meaning."""
+class Present(Struct, frozen=True):
+    """The setting that is true because the section is there, unless a key in it says otherwise."""
 
-    of: dict[str, Meaning]
-
-    @property
-    def words(self) -> str:
-        """Those words."""
-        return f"one of {', '.join(self.of)}"
-
-    def read(self, node: Node, at: Position, environ: Environ) -> Meaning:
-        """What the word means."""
-        return self.of[OneOf(tuple(self.of)).read(node, at, environ)]
-
-    def schema(self) -> JsonObject:
-        """An enumeration."""
-        return {"enum": list(self.of)}
-
-
-class Switch(Struct, frozen=True):
-    """What true and false mean; a text is why one of them cannot be had."""
-
-    on: Meaning | str
-    off: Meaning | str
-
-    @property
-    def words(self) -> str:
-        """Those that can be had."""
-        return " or ".join(str(truth).lower() for truth in self._truths())
-
-    def read(self, node: Node, at: Position, environ: Environ) -> Meaning:
-        """What it means."""
-        truth = Flag().read(node, at, environ)
-        meaning = self.on if truth else self.off
-        if isinstance(meaning, str):
-            at.refuse(f"must be {self.words}: {meaning}")
-        return meaning
-
-    def schema(self) -> JsonObject:
-        """A boolean, or the one that can be had."""
-        return {"type": "boolean", "enum": self._truths()}
-
-    def _truths(self) -> list[bool]:
-        both = ((True, self.on), (False, self.off))
-        return [truth for truth, meaning in both if not isinstance(meaning, str)]
+    path: str
 
 
 class RemovedKey(Struct, frozen=True):
-    """A key that users know and that cannot be had here."""
+    """Why a key that users know is refused."""
 
     why: str
 
-    def schema(self) -> JsonObject:
-        """Nothing fits."""
-        return {"not": {}}
-
 
 class Section(Struct, frozen=True):
-    """Keys under a key."""
+    """The keys under a key."""
 
-    keys: tuple[Key, ...]
-
-    @property
-    def words(self) -> str:
-        """A section."""
-        return "a section of keys"
-
-    def find(self, name: str) -> Key | None:
-        """The key of this name."""
-        return next((key for key in self.keys if key.name == name), None)
-
-    def effects(self, node: Node, at: Position, environ: Environ) -> list[Effect]:
-        """Those of all its keys; raises ConfigError for a key that is not in the table."""
-        found: list[Effect] = []
-        for name, (key, each) in self.parts(node, at).items():
-            found += effects_of(key, each, at.below(name, each), environ)
-        _refuse_contradiction(found)
-        return found
-
-    def parts(self, node: Node, at: Position) -> dict[str, tuple[Key, Node]]:
-        """Its keys and what stands under them."""
-        found: dict[str, tuple[Key, Node]] = {}
-        for name, each in _block(node, at, self.words).nodes.items():
-            key = self.find(name)
-            if key is None:
-                at.below(name, each).refuse(self.unknown(name))
-            found[name] = key, each
-        return found
+    keys: dict[str, Key]
 
     def unknown(self, name: str) -> str:
-        """What is said about a key that is not in the table."""
-        known = sorted(key.name for key in self.keys if not isinstance(key.kind, RemovedKey))
-        return f"unknown key; there are {', '.join(known)}{nearest(name, known)}"
+        """What is said about a key that is not here."""
+        known = sorted(key.name for key in self.keys.values() if not key.note(RemovedKey))
+        return f"unknown key; there are {', '.join(known)}{suggestion(name, known)}"
 
     def schema(self) -> JsonObject:
-        """An object without other keys."""
-        properties: JsonObject = {}
-        for key in self.keys:
-            about = f"{key.about} {key.kind.why}" if isinstance(key.kind, RemovedKey) else key.about
-            properties[key.name] = {**key.kind.schema(), "description": about.strip()}
+        """The JSON Schema: an object without other keys."""
+        properties = {
+            key.name: {**key.schema(), "description": key.about()} for key in self.keys.values()
+        }
         return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
@@ -146,58 +92,96 @@ class Named(Struct, frozen=True):
 
     each: Section
 
+
+class Key(Struct, frozen=True):
+    """One key: its field, what stands under it, and the settings that it sets."""
+
+    field: SettingField
+    kind: object
+    """A Section, a Named, or the type of the value."""
+    targets: tuple[str, ...]
+
     @property
+    def name(self) -> str:
+        """The key itself."""
+        return self.field.name
+
+    def note(self, kind: type[T]) -> T | None:
+        """The field's annotation of this kind."""
+        return self.field.note(kind)
+
+    def about(self) -> str:
+        """Its meaning in one line."""
+        removed = self.note(RemovedKey)
+        return removed.why if removed else self.field.description
+
+    def choices(self) -> tuple[str, ...]:
+        """The words that the value may be, if it is one of several."""
+        if allowed := self.note(OneOf):
+            return allowed.allowed
+        if isinstance(self.kind, type) and issubclass(self.kind, Enum):
+            return tuple(str(each.value) for each in self.kind)
+        means = self.note(Means)
+        return tuple(map(str, means.of)) if means and self.kind is str else ()
+
     def words(self) -> str:
-        """Sections."""
-        return "a section of names, each with its keys"
+        """What is allowed, for a person."""
+        if choices := self.choices():
+            return f"one of {', '.join(choices)}"
+        if checked := self.note(Checked):
+            return checked.words
+        if means := self.note(Means):
+            return " or ".join(str(each).lower() for each in means.allowed())
+        if self.note(Written) is Written.PROGRAM:
+            return "the name or path of a program"
+        if isinstance(self.kind, Section | Named):
+            is_named = isinstance(self.kind, Named)
+            return "a section of names, each with its keys" if is_named else "a section of keys"
+        return _WORDS.get(self.kind) or self._number()
 
-    def parts(self, node: Node, at: Position) -> dict[str, tuple[Node, Position]]:
-        """What stands under each name."""
-        nodes = _block(node, at, self.words).nodes
-        return {name: (one, at.below(name, one)) for name, one in nodes.items()}
-
-    def sections(self, node: Node, at: Position, environ: Environ) -> dict[str, list[Effect]]:
-        """The effects of each."""
-        parts = self.parts(node, at).items()
-        return {name: self.each.effects(one, spot, environ) for name, (one, spot) in parts}
+    def _number(self) -> str:
+        unit, least, most = self.field.unit, self.field.bound("ge"), self.field.bound("le")
+        number = "a whole number" if self.kind is int else f"a number{unit and ' of '}{unit}"
+        within = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
+        return f"{number}, {within}"
 
     def schema(self) -> JsonObject:
-        """An object whose values are alike."""
-        return {"type": "object", "additionalProperties": self.each.schema()}
+        """The JSON Schema of the value."""
+        if self.note(RemovedKey):
+            return {"not": {}}
+        if choices := self.choices():
+            return {"enum": list(choices)}
+        if means := self.note(Means):
+            return {"type": "boolean", "enum": means.allowed()}
+        if isinstance(self.kind, Section):
+            return self.kind.schema()
+        if isinstance(self.kind, Named):
+            return {"type": "object", "additionalProperties": self.kind.each.schema()}
+        is_interpolated = self.note(Written) is Written.INTERPOLATED
+        in_file = _INTERPOLATED if is_interpolated else _IN_FILE
+        return msgspec.json.schema(in_file.get(self.kind, self.field.annotated))
 
 
-def effects_of(key: Key, node: Node, at: Position, environ: Environ) -> list[Effect]:
-    """What this value of the key means."""
-    if isinstance(key.kind, RemovedKey):
-        at.refuse(f"is not taken: {key.kind.why}; take the line out")
-    match key.kind:
-        case Section():
-            inside = key.kind.effects(node, at, environ)
-            untold = set(key.to.split()) - {effect.target for effect in inside}
-            return [*(Effect(target, True, at) for target in untold), *inside]
-        case Meanings() | Switch():
-            meaning = key.kind.read(node, at, environ)
-            return [Effect(target, value, at) for target, value in meaning.items()]
-        case Named():
-            return [Effect(key.to, key.kind.sections(node, at, environ), at)]
-        case kind:
-            value = kind.read(node, at, environ)
-            return [Effect(target, value, at) for target in key.to.split()]
+def keys_in(kind: type[Struct], prefix: str = "", scopes: Collection[Scope] = ()) -> dict[str, Key]:
+    """The described fields of a Struct as keys; a field's setting is its name after the prefix."""
+    return {key.name: key for key in _keys(kind, prefix, scopes)}
 
 
-def _block(node: Node, at: Position, words: str) -> MappingNode:
-    if isinstance(node, Scalar) and node.value() is None:
-        at.refuse("is empty; give it keys, or take the line out")
-    if not isinstance(node, MappingNode):
-        at.refuse(f"must be {words}; got {shown(node)}")
-    return node
+def _keys(kind: type[Struct], prefix: str, scopes: Collection[Scope]) -> Iterator[Key]:
+    for field in fields_of(kind):
+        scope, to = field.note(Scope), field.note(To)
+        is_key = bool(field.description) or field.note(RemovedKey) is not None
+        if is_key and (scope is None or scope in scopes):
+            path = to.path if to else prefix + field.name
+            yield Key(field, _kind(field, path), tuple(path.split()))
 
 
-def _refuse_contradiction(effects: list[Effect]) -> None:
-    """Two keys may say the same, but not two things about one setting."""
-    first: dict[str, Effect] = {}
-    for effect in effects:
-        earlier = first.setdefault(effect.target, effect)
-        if earlier.value != effect.value:
-            also = f"{earlier.at.key} in line {earlier.at.line}"
-            effect.at.refuse(f"contradicts {also}; keep one of them")
+def _kind(field: SettingField, path: str) -> object:
+    if given := field.note(Section) or field.note(Named):
+        return given
+    if isinstance(field.bare, type) and issubclass(field.bare, Struct):
+        return Section(keys_in(field.bare, f"{path}."))
+    inner = get_args(field.bare)[:1]
+    if get_origin(field.bare) is tuple and inner != (str,):
+        return Named(Section(keys_in(*inner)))
+    return field.bare

@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from avatar_actors.config.keys import Effect
 from avatar_actors.config.nodes import Position, Source, Trust
+from avatar_actors.config.reading import Effect
 from avatar_actors.model.errors import ConfigError
 from avatar_actors.model.settings import PermissionMode, absolute_path
 

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from avatar_actors.config.environment import OF_ALL, OF_PROVIDER, PREFIX
-from avatar_actors.config.kinds import Environ
+from avatar_actors.config.reading import Environ
 from avatar_actors.model.redaction import (
     MARK,
     Redactor,

@@ -1,49 +1,60 @@
-"""How an avatar and its runtime are set up: frozen settings, and checks that refuse bad ones."""
+"""How an avatar and its runtime are set up: frozen settings, and checks that refuse bad ones.
+
+Each setting is declared here and nowhere else: its type, its bounds and its meaning. What has a
+description is also a key of the configuration file; the room `config` reads it from here.
+"""
 
 from __future__ import annotations
 
-import logging
 import math
-import re
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Annotated, TypedDict
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from avatar_actors.model.command_line import (
+    NAME,
     check_environment,
     check_name,
     check_session_id,
     check_text,
     check_word,
+    is_name,
 )
 from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.fields import (
+    LOG_FORMAT,
+    Amount,
+    Checked,
+    Count,
+    OneOf,
+    Pause,
+    PositiveCount,
+    Scope,
+    Seconds,
+    Share,
+    Written,
+    check_numbers,
+    strings_in,
+    wrong_with_format,
+)
 from avatar_actors.model.prices import Price
 from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import Attachment, JsonObject, McpServer
 
-_MOMENT = 0.001
-
-
-def _check_numbers(settings: Struct, *, least: float) -> None:
-    for name in settings.__struct_fields__:
-        value: object = getattr(settings, name)
-        if isinstance(value, int | float) and not value >= least:
-            raise SettingsError(f"{name} must be at least {least:g}; got {value!r}")
-        if isinstance(value, int) and value > sys.float_info.max:
-            raise SettingsError(f"{name} is larger than any number that can be counted with")
-
 
 class PermissionMode(Enum):
-    """Who decides about a tool: nobody needs to (SAFE: only looking), the host, or the agent."""
+    """Who decides about a tool that the agent asks for."""
 
     SAFE = "safe"
+    """Only tools that look are allowed."""
     ASK = "ask"
+    """The host is asked."""
     UNRESTRICTED = "unrestricted"
+    """Every question is answered with yes."""
 
 
 class WhileBusy(Enum):
@@ -56,10 +67,10 @@ class WhileBusy(Enum):
 
 
 class RateLimit(Struct, frozen=True):
-    """A token bucket: so many prompts a minute, so many at once."""
+    """A token bucket for prompts."""
 
     per_minute: float
-    burst: int = 1
+    burst: Annotated[PositiveCount, "Prompts that may come at once: 1."] = 1
 
     def __post_init__(self) -> None:
         if not 0 < self.per_minute < math.inf or self.burst < 1:
@@ -67,122 +78,129 @@ class RateLimit(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True, kw_only=True):
-    """What an avatar, or a runtime, may spend in its life. None: no limit.
+    """What an avatar, or a runtime, may spend in its life. None: no limit."""
 
-    `tokens` are input, cached and output together, as `Usage.tokens`.
-    `reserve_usd` is what a turn holds back for itself while it runs; None: as much as the dearest
-    turn so far.
-    """
-
-    cost_usd: float | None = None
-    tokens: int | None = None
-    turns: int | None = None
-    warn_at: float = 0.8
-    reserve_usd: float | None = None
+    cost_usd: Annotated[Amount, "Dollars."] | None = None
+    tokens: Annotated[Count, "Tokens: input, cached and output."] | None = None
+    turns: Annotated[Count, "Prompts."] | None = None
+    warn_at: Annotated[Share, "The share that causes a warning: 0.8."] = 0.8
+    reserve_usd: Amount | None = None
+    """What a turn reserves while it runs. None: as much as the most expensive turn so far."""
 
     def __post_init__(self) -> None:
-        _check_numbers(self, least=0)
+        check_numbers(self)
 
 
 class Restarts(Struct, frozen=True, kw_only=True):
-    """How a crashed session comes back: the first time at once, then with growing pauses."""
+    """How a crashed session is restarted: the first time at once, then after growing pauses."""
 
     auto_restart: bool = True
-    max_restarts: int = 5
-    period: float = 60.0
-    first_delay: float = 0.001
-    factor: float = 8.0
-    max_delay: float = 30.0
+    max_restarts: Count = 5
+    period: Annotated[Seconds, "The time in which restarts are counted."] = 60.0
+    first_delay: Annotated[Seconds, "The pause before the second one."] = 0.001
+    factor: Annotated[float, Meta(ge=1), "By how much the pause grows."] = 8.0
+    max_delay: Annotated[Pause, "The longest pause."] = 30.0
 
     def __post_init__(self) -> None:
-        _check_numbers(self, least=0)
-        if self.factor < 1 or self.first_delay < _MOMENT or self.period < _MOMENT:
-            raise SettingsError(f"restarts need factor ≥ 1, first_delay and period > 0; got {self}")
+        check_numbers(self)
 
 
 class Retry(Struct, frozen=True, kw_only=True):
-    """How often a start, or a prompt that the model's API refused for now, is tried in all.
+    """How often a start, or a prompt that the model's API refused for now, is tried.
 
-    The pauses grow from `backoff_base` seconds, twofold, up to `max_delay`. One attempt is the
-    default: a prompt is only sent again by this choice, and each time an event says so.
+    A prompt is only sent again if this says so, and each time an event tells it.
     """
 
-    max_attempts: int = 1
-    backoff_base: float = 1.0
-    max_delay: float = 60.0
+    max_attempts: Annotated[PositiveCount, "Attempts, the first included."] = 1
+    backoff_base: Annotated[Pause, "The first pause; it doubles."] = 1.0
+    max_delay: Annotated[Pause, "The longest pause."] = 60.0
 
     def __post_init__(self) -> None:
-        _check_numbers(self, least=0)
-        if self.max_attempts < 1 or math.inf in {self.backoff_base, self.max_delay}:
-            raise SettingsError(f"retry needs max_attempts ≥ 1 and finite pauses; got {self}")
+        check_numbers(self)
+        if math.inf in {self.backoff_base, self.max_delay}:
+            raise SettingsError(f"retry needs finite pauses; got {self}")
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
-    """Seconds. `turn` and `permission` may be math.inf; after `interrupt` an agent is restarted."""
+    """Limits of time, in seconds. `turn` and `permission` may be math.inf."""
 
-    start: float = 60.0
-    turn: float = math.inf
-    interrupt: float = 5.0
-    stop: float = 2.0
-    permission: float = math.inf
-    stall_warning: float = 30.0
-    stall_alarm: float = 60.0
-    health_check_interval: float = 5.0
+    start: Annotated[Seconds, "Until the agent takes prompts."] = 60.0
+    turn: Annotated[Seconds, "A turn; the same as `timeout`."] = math.inf
+    interrupt: Annotated[Seconds, "An agent that ignores an interrupt so long is restarted."] = 5.0
+    stop: Annotated[Seconds, "Between SIGTERM and SIGKILL."] = 2.0
+    permission: Annotated[Seconds, "An unanswered question is denied."] = math.inf
+    stall_warning: Annotated[Seconds, "Silence that causes a warning."] = 30.0
+    stall_alarm: Annotated[Seconds, "Silence that causes an alarm."] = 60.0
+    health_check_interval: Annotated[Seconds, "The same as the key `health_check_interval`."] = 5.0
 
     def __post_init__(self) -> None:
-        _check_numbers(self, least=_MOMENT)
+        check_numbers(self)
         if math.inf in {self.start, self.interrupt, self.stop}:
             raise SettingsError("timeouts.start, interrupt and stop must be finite")
+
+
+_Name = Annotated[str, Checked(NAME, is_name), Scope.PROVIDER]
 
 
 class AvatarSettings(Struct, frozen=True, kw_only=True):
     """Everything about one avatar except its provider and its name."""
 
-    working_dir: Path = Path()
-    model: str = ""
-    system_prompt: str = ""
-    mode: str = ""
-    mcp_servers: tuple[McpServer, ...] = ()
-    env: dict[str, str] = {}
-    executable: str = ""
-    args: tuple[str, ...] = ()
+    working_dir: Annotated[Path, "The agent's directory; empty: the current one."] = Path()
+    system_prompt: Annotated[str, "Instructions that precede every prompt."] = ""
+    max_history: Annotated[Count, "Messages that the history keeps."] = 200
+    timeouts: Annotated[Timeouts, "Limits of time."] = Timeouts()
+    permissions: Annotated[PermissionMode, "Who decides about tools."] = PermissionMode.ASK
+    while_busy: Annotated[WhileBusy, "What happens to a prompt that comes during a turn."] = (
+        WhileBusy.QUEUE
+    )
+    retry: Annotated[Retry, "How starts, and prompts refused for now, are tried again."] = Retry()
+    mcp_servers: Annotated[tuple[McpServer, ...], "MCP servers by name."] = ()
+    max_line: Annotated[PositiveCount, "Bytes of an agent's longest message."] = 64 * 1024 * 1024
+    max_answer: Annotated[PositiveCount, "Characters of an answer that are kept."] = (
+        16 * 1024 * 1024
+    )
+    model: Annotated[_Name, "Empty: the agent's own."] = ""
+    mode: Annotated[_Name, "A mode, by the agent's own name for it."] = ""
+    env: Annotated[dict[str, str], Scope.PROVIDER, "Variables for the agent, as its keys."] = {}
+    executable: Annotated[
+        str, Written.PROGRAM, Scope.COMMAND, "Instead of the provider's program."
+    ] = ""
+    args: Annotated[tuple[str, ...], Scope.COMMAND, "Further arguments."] = ()
+    url: Annotated[str, Written.INTERPOLATED, Scope.REMOTE, "A remote agent."] = ""
+    headers: Annotated[dict[str, str], Scope.REMOTE, "Sent to the URL, as a token."] = {}
     options: dict[str, str] = {}
-    url: str = ""
-    headers: dict[str, str] = {}
+    """The provider's own options."""
     resume: str = ""
+    """The session to continue."""
     continue_last: bool = False
+    """Whether to continue the directory's last session."""
     fork: str = ""
+    """The session to continue as a copy."""
     output_schema: JsonObject | None = None
-    permissions: PermissionMode = PermissionMode.ASK
+    """The JSON Schema of every answer."""
     tools: ToolPolicy = ToolPolicy()
-    while_busy: WhileBusy = WhileBusy.QUEUE
     rate_limit: RateLimit | None = None
     budget: Budget = Budget()
     prices: dict[str, Price] = {}
+    """What the tokens of a model cost, for agents that do not say it."""
     restarts: Restarts = Restarts()
-    retry: Retry = Retry()
-    timeouts: Timeouts = Timeouts()
-    max_history: int = 200
-    max_line: int = 64 * 1024 * 1024
-    max_answer: int = 16 * 1024 * 1024
 
     def __post_init__(self) -> None:
-        if self.max_history < 0 or self.max_line < 1 or self.max_answer < 1:
-            raise SettingsError("max_history is at least 0, max_line and max_answer are at least 1")
+        check_numbers(self)
         if self.fork and self.resume:
             raise SettingsError("resume goes on with a session, fork with a copy: give one of them")
         _check_texts(self)
 
     def __repr__(self) -> str:
-        # Only what was wished, and no values that may be secret.
-        wished = {
+        # Only what differs from the defaults, and no values that may be secret.
+        given = {
             name: sorted(value) if name in {"env", "headers"} else value
             for name, value in msgspec.structs.asdict(self).items()
             if value != getattr(_DEFAULTS, name)
         }
-        if "url" in wished:
-            wished["url"] = self.url.partition("?")[0]
-        return f"AvatarSettings({', '.join(f'{name}={wished[name]!r}' for name in wished)})"
+        if "url" in given:
+            given["url"] = self.url.partition("?")[0]
+        return f"AvatarSettings({', '.join(f'{name}={given[name]!r}' for name in given)})"
 
 
 def _check_texts(settings: AvatarSettings) -> None:
@@ -206,23 +224,8 @@ def _check_texts(settings: AvatarSettings) -> None:
         "output_schema",
         "tools",
     ):
-        for text in _strings(getattr(settings, name)):
+        for text in strings_in(getattr(settings, name)):
             check_text(name, text)
-
-
-def _strings(value: object) -> Iterator[str]:
-    """Every text inside of a value, however deep."""
-    waiting: list[Any] = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, str):
-            yield part
-        elif isinstance(part, Struct):
-            waiting += msgspec.structs.astuple(part)
-        elif isinstance(part, dict):
-            waiting += [*part, *part.values()]
-        elif isinstance(part, list | tuple):
-            waiting += part
 
 
 _DEFAULTS = AvatarSettings()
@@ -298,9 +301,7 @@ def settings_from(options: AvatarOptions) -> AvatarSettings:
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 _LAST_PORT = 65535
-_LONGEST_FORMAT = 1000
-# A width, or a precision, of gigabytes would be written out in full with each line.
-_WIDE = re.compile(r"%\([^)]*\)[^%a-zA-Z]*[0-9]{4}")
+_URL_PATH = Checked("a path that begins with a slash", lambda text: text.startswith("/"))
 
 
 class ProviderType(StrEnum):
@@ -314,36 +315,24 @@ class ProviderType(StrEnum):
 
 
 class LogSettings(Struct, frozen=True, kw_only=True):
-    """Where the package's own loggers write. Without a file: to stderr."""
+    """Where and how the package's own loggers write."""
 
-    level: str = "INFO"
-    file: Path | None = None
-    format: str = "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
-    max_bytes: int = 10 * 1024 * 1024
-    backup_count: int = 3
+    level: Annotated[str, OneOf(_LEVELS), "The lowest level: `INFO`."] = "INFO"
+    file: Annotated[Path, "Empty: to stderr."] | None = None
+    format: Annotated[str, LOG_FORMAT, "One line, as Python's logging writes it."] = (
+        "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
+    )
+    max_bytes: Annotated[Count, "A longer file is rotated; 0: never."] = 10 * 1024 * 1024
+    backup_count: Annotated[Count, "How many old files are kept."] = 3
 
     def __post_init__(self) -> None:
         if self.level.upper() not in _LEVELS:
             known = ", ".join(_LEVELS)
             raise SettingsError(f"log.level must be one of {known}; got {self.level!r}")
-        if self.max_bytes < 0 or self.backup_count < 0:
-            raise SettingsError("log.max_bytes and log.backup_count must be at least 0")
+        check_numbers(self, "log.")
         if wrong := wrong_with_format(self.format):
             words = f"log.format {self.format[:100]!r} is no format of logging: {wrong}"
             raise SettingsError(f"{words}; as in %(asctime)s %(levelname)s %(message)s")
-
-
-def wrong_with_format(text: str) -> str:
-    """Why this is no format for lines of a log; else nothing."""
-    if len(text) > _LONGEST_FORMAT or "\0" in text:
-        return f"it has more than {_LONGEST_FORMAT} characters, or a NUL"
-    if _WIDE.search(text):
-        return "a field is wider than 999 characters"
-    try:
-        logging.Formatter(text).format(logging.makeLogRecord({}))
-    except (ValueError, KeyError, TypeError) as error:
-        return str(error) or type(error).__name__
-    return ""
 
 
 class MetricsKind(Enum):
@@ -354,17 +343,17 @@ class MetricsKind(Enum):
 
 
 class MetricsSettings(Struct, frozen=True, kw_only=True):
-    """How metrics are offered; the Prometheus endpoint is on loopback unless told otherwise.
-
-    `port` 0 picks a free one, None opens no endpoint. `registry` is a CollectorRegistry of
-    prometheus_client that the host has already; without one the runtime makes its own.
-    """
+    """How metrics are offered."""
 
     kind: MetricsKind = MetricsKind.PROMETHEUS
-    host: str = "127.0.0.1"
-    port: int | None = 9090
-    endpoint: str = "/metrics"
+    host: Annotated[str, "The endpoint's address: loopback."] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=_LAST_PORT), "The endpoint's port: 9090; 0: any."] | None = (
+        9090
+    )
+    """None opens no endpoint."""
+    endpoint: Annotated[str, _URL_PATH, "The endpoint's path: `/metrics`."] = "/metrics"
     registry: object = None
+    """The host's CollectorRegistry of prometheus_client; the runtime makes its own otherwise."""
 
     def __post_init__(self) -> None:
         if self.port is not None and not 0 <= self.port <= _LAST_PORT:

@@ -6,11 +6,12 @@ import mimetypes
 from collections.abc import Collection, Iterable
 from enum import Enum
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from msgspec import Struct
 
 from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.fields import OneOf, Written
 from avatar_actors.model.redaction import repr_without
 
 # JSON that only passes through: what an agent's tool was given. Nothing here looks inside.
@@ -234,12 +235,12 @@ class McpServer(Struct, frozen=True, kw_only=True):
     """An MCP server for the agent: a command (stdio), or a URL (http or sse)."""
 
     name: str
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
-    url: str = ""
-    transport: str = "stdio"
-    headers: dict[str, str] = {}
+    command: Annotated[str, Written.PROGRAM, "The server's program."] = ""
+    args: Annotated[tuple[str, ...], Written.INTERPOLATED, "Its arguments."] = ()
+    env: Annotated[dict[str, str], "Its variables; for its secrets."] = {}
+    url: Annotated[str, Written.INTERPOLATED, "A remote server instead."] = ""
+    transport: Annotated[str, OneOf(("http", "sse")), "`http`."] = "stdio"
+    headers: Annotated[dict[str, str], "Sent with each request to the URL."] = {}
 
     def __repr__(self) -> str:
         return repr_without(self, "env", "headers")
@@ -388,12 +389,12 @@ def nearest(word: str, words: Iterable[str]) -> str:
     """The one of the words that was probably meant, or nothing."""
     from difflib import get_close_matches  # noqa: PLC0415 - only an error needs it
 
-    by_case = {each.lower(): each for each in words}
-    close = get_close_matches(word.lower(), by_case, n=1)
+    by_case, small = {each.lower(): each for each in sorted(words)}, word.lower()
+    swapped = [each for each in by_case if sorted(each) == sorted(small)]
+    close = swapped or get_close_matches(small, by_case, n=1)
     return by_case[close[0]] if close else ""
 
 
 def suggestion(word: str, words: Iterable[str]) -> str:
     """A question to put behind an error, or nothing."""
-    meant = nearest(word, words)
-    return f"; did you mean {meant!r}?" if meant else ""
+    return f"; did you mean {meant!r}?" if (meant := nearest(word, words)) else ""

@@ -1,4 +1,7 @@
-"""The event logger: writes what happens to the avatars to the package's loggers."""
+"""The event logger: the actor that writes the avatars' events to the package's loggers.
+
+The words of a line are left to `log_lines`, its file to `log_output`.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,11 @@ from avatar_actors.session.messages import Nothing
 from supervisors import Address, Inbox, SafeLogger
 
 
-async def event_logger(inbox: Inbox[Nothing], event_router: Address[EventRouterMessage]) -> None:
-    """Reads the feed to its end; stopped, it still writes what has come."""
+async def event_logger(inbox: Inbox[Nothing], router: Address[EventRouterMessage]) -> None:
+    """Writes each event as a line; when it is stopped, it still writes those that have come."""
     stream = EventStream(kinds=LOGGED)
     try:
-        async with follow_all(event_router, Follow(stream)):
+        async with follow_all(router, Follow(stream)):
             inbox.ready()
             async for event in stream:
                 _write(event)

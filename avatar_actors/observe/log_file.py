@@ -1,7 +1,7 @@
-"""The file that a log is written to: it rotates, and no file of somebody else's is ever touched.
+"""The rotating file of a log, which never overwrites a file that is not ours.
 
-A log of ours is a regular file that we have made: of our user, with the mode 0600 and one name. Any
-other file that is there already stays as it is, also where a backup would replace it.
+Our log is a regular file of our user with the mode 0600 and a single name. Any other file that is
+already there stays as it is, also where a backup would replace it.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ PRIVATE: Final = 0o600
 
 
 class LogFile(RotatingFileHandler):
-    """For its owner alone: it tells who uses which agent, and when."""
+    """A rotating file that only its owner can read: it tells who uses which agent, and when."""
 
     def __init__(self, place: Path, max_bytes: int, backup_count: int) -> None:
         self._place, self._kept = place, backup_count
         self._has_warned = False
-        if stranger := self._stranger():
-            raise SettingsError(f"log.file: the backup {stranger}; move it away")
+        if foreign := self._foreign_backup():
+            raise SettingsError(f"log.file: the backup {foreign}; move it away")
         super().__init__(place, maxBytes=max_bytes, backupCount=backup_count, encoding="utf-8")
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - logging's name
-        """Not over a file that is none of ours: then the log goes on where it is."""
+        """Whether to rotate; never over a file that is not ours."""
         if not super().shouldRollover(record):
             return False
-        stranger = self._stranger()
-        if stranger and not self._has_warned:
+        foreign = self._foreign_backup()
+        if foreign and not self._has_warned:
             self._has_warned = True
             facts = {"name": "avatar_actors", "levelno": logging.WARNING, "levelname": "WARNING"}
-            words = f"the log is not rotated: the backup {stranger}"
+            words = f"the log is not rotated: the backup {foreign}"
             self.emit(logging.makeLogRecord({**facts, "msg": words}))
-        return not stranger
+        return not foreign
 
-    def _stranger(self) -> str:
-        """What is wrong with a file that a backup would replace; else nothing."""
+    def _foreign_backup(self) -> str:
+        """The file that a backup would wrongly replace, and what is wrong; else nothing."""
         backup = re.compile(re.escape(self._place.name) + r"\.([1-9][0-9]{0,8})")
         for entry in self._place.parent.iterdir():
             number = backup.fullmatch(entry.name)
@@ -53,7 +53,7 @@ class LogFile(RotatingFileHandler):
         return ""
 
     def _open(self) -> TextIOWrapper:
-        # Without waiting, for a pipe that nobody reads; the flag means nothing to a file.
+        # O_NONBLOCK: a pipe that nobody reads would block; for a file the flag means nothing.
         flags = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
             descriptor = os.open(self._place, flags | os.O_CREAT | os.O_EXCL, PRIVATE)
@@ -81,7 +81,7 @@ def _reopened(place: Path, flags: int) -> int:
 
 
 def _wrong_with(status: os.stat_result) -> str:
-    """Why this can be no log that we have made; else nothing."""
+    """Why this cannot be a log of ours; else nothing."""
     if not stat.S_ISREG(status.st_mode):
         return "is no regular file"
     if status.st_uid != os.geteuid():

@@ -1,4 +1,7 @@
-"""What an event is in the log: logger, level, words. Pure; neither content of turns nor secrets."""
+"""The log line of each event (logger, level, text), and the filter that hides secrets in it.
+
+Lines hold no content of turns. Where they are written is left to `log_output`.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ AGENTS = "avatar_actors.agents"
 BUDGET = "avatar_actors.budget"
 
 _LONGEST = 500
-_AS_WISHED = {Outcome.COMPLETED, Outcome.CANCELLED}
+_NOT_FAILED = {Outcome.COMPLETED, Outcome.CANCELLED}
 _STATES = {
     BridgeState.WARMING_UP: (logging.DEBUG, "the agent is being started"),
     BridgeState.READY: (logging.INFO, "its session is ready"),
@@ -42,9 +45,9 @@ _STATES = {
     BridgeState.ERROR: (logging.WARNING, "its session was lost"),
 }
 _NOTICES = {
-    "ready": (logging.DEBUG, "is up"),
+    "ready": (logging.DEBUG, "is running"),
     "crashed": (logging.WARNING, "crashed"),
-    "restarting": (logging.WARNING, "is started again in {delay:.3g} s"),
+    "restarting": (logging.WARNING, "is restarted in {delay:.3g} s"),
     "gave_up": (logging.ERROR, "gave up"),
     "stuck": (logging.ERROR, "ignores its stop and is left behind"),
 }
@@ -73,7 +76,7 @@ def line_of(event: AvatarEvent) -> LogLine | None:
 
 
 def one_line(text: str) -> str:
-    """The beginning of the first line, with nothing in it that could pass for another."""
+    """The beginning of the first line, without characters that a terminal would act on."""
     first = next(iter(text.splitlines()), "")[:_LONGEST]
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in first)
 
@@ -90,7 +93,7 @@ def _started(event: TurnStartedEvent) -> LogLine:
 
 @_line.register
 def _ended(event: TurnEndedEvent) -> LogLine:
-    level = logging.INFO if event.outcome in _AS_WISHED else logging.WARNING
+    level = logging.INFO if event.outcome in _NOT_FAILED else logging.WARNING
     words = f"turn {event.turn_id} {event.outcome.value} after {event.duration:.3g} s"
     return LogLine(TURNS, level, words + _used(event.usage) + _because(event.reason))
 
@@ -147,7 +150,7 @@ def _unrecognised(event: UnrecognisedEvent) -> LogLine:
 
 @_line.register
 def _failed(event: ErrorEvent) -> LogLine | None:
-    # What the avatar recovers from is told by its state.
+    # An error that the avatar recovers from is reported by its state.
     if event.recoverable:
         return None
     return LogLine(SUPERVISION, logging.ERROR, one_line(event.error))
@@ -179,17 +182,16 @@ PACKAGE = "avatar_actors"
 _OURS = (PACKAGE, "supervisors")
 _TRACEBACKS = logging.Formatter()
 
-# By library custom: who sets up no logging is not bothered by ours.
-# A host that configures no logging gets errors and events, not the supervisors' tracebacks too.
+# As libraries do: without a configured `logging`, nothing is printed.
 for _name in _OURS:
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class SecretsFilter(logging.Filter):
-    """Lets every record pass, changing only those that show a secret. For any thread.
+    """Passes every record and changes only those that show a secret. For any thread.
 
     Filters are called outside of what `logging` guards, so nothing is raised here: a record that
-    cannot be looked at goes out without its words.
+    cannot be checked goes out without its text.
     """
 
     def __init__(self) -> None:
@@ -198,14 +200,14 @@ class SecretsFilter(logging.Filter):
         self.known = Redactor()
 
     def learn(self, avatar: str, redactor: Redactor, present: Set[str]) -> None:
-        """One more avatar's secrets; those of avatars that are not present any more go."""
+        """Hide an avatar's secrets, and forget those of avatars that are no longer present."""
         self.known.learn(redactor)
         for name in self._of_avatars.keys() - (present - {avatar}):
             self.known.forget(self._of_avatars.pop(name))
         self._of_avatars[avatar] = redactor
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Hide what must not be shown, in the message, the traceback and the stack."""
+        """Hide secrets in the message, the traceback and the stack."""
         try:
             self._hide_in(record)
         except Exception as error:  # noqa: BLE001 - foreign code: arguments and their str()
@@ -222,14 +224,14 @@ class SecretsFilter(logging.Filter):
             traceback = record.exc_text or _TRACEBACKS.formatException(record.exc_info)
             shown = hide(traceback)
             if shown != traceback:
-                # A handler would print the error itself, or what is around it.
+                # Else a handler would print the error itself.
                 record.exc_info, record.exc_text = None, shown
         if record.stack_info:
             record.stack_info = hide(record.stack_info)
 
 
 def _empty(record: logging.LogRecord, error: Exception) -> None:
-    """It may show a secret: all that is left of it is where it came from."""
+    """Leave only where the record came from, since the rest may show a secret."""
     where = f"{record.pathname}:{record.lineno}"
     record.msg = f"a log record of {where} could not be checked: {type(error).__name__}"
     record.args = record.exc_info = record.exc_text = record.stack_info = None
@@ -237,7 +239,7 @@ def _empty(record: logging.LogRecord, error: Exception) -> None:
 
 @contextmanager
 def hiding_secrets() -> Generator[SecretsFilter]:
-    """The filter, on all loggers of ours, whoever listens to them."""
+    """Put the filter on all our loggers for the length of a block."""
     secrets = SecretsFilter()
     known = [name for name in logging.Logger.manager.loggerDict if name.startswith(f"{PACKAGE}.")]
     loggers = [logging.getLogger(name) for name in {*_OURS, *LOGGERS, *known}]

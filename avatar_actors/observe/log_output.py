@@ -1,7 +1,7 @@
-"""Where the package's loggers write when a host says so: a file that rotates, or stderr.
+"""Writes the package's loggers to a rotating file or to stderr, if a host wants that.
 
-A thread does the writing, so that no disk holds up the loop. Loggers are of the whole process: what
-two runtimes write to one file goes through one output, and no line comes twice.
+A thread does the writing, so that no disk delays the loop. Loggers belong to the whole process: two
+runtimes that write to one file share one output, and no line is written twice.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from avatar_actors.observe.log_file import LogFile
 from avatar_actors.observe.log_lines import SecretsFilter
 
 _WRITERS = ("avatar_actors", "supervisors")
-# Lines that may wait for the disk; then they are counted instead of kept.
+# Lines that may wait for the disk; further ones are only counted.
 _WAITING = 10_000
 _LAST_LINES = 5.0
 
 
 @asynccontextmanager
 async def open_log(settings: LogSettings, secrets: SecretsFilter) -> AsyncGenerator[None]:
-    """Write for the length of a block; at its end every line is in the file."""
+    """Write the log for the length of a block; at its end every line is in the file."""
     output = await trio.to_thread.run_sync(_OUTPUTS.join, settings)
     output.addFilter(secrets)
     try:
@@ -42,7 +42,7 @@ async def open_log(settings: LogSettings, secrets: SecretsFilter) -> AsyncGenera
 
 
 class _Output(QueueHandler):
-    """The door to one file: puts records into the queue of the thread that writes it."""
+    """The handler of one file: puts records into the queue of the thread that writes it."""
 
     def __init__(self, settings: LogSettings) -> None:
         self._lines: queue.Queue[logging.LogRecord | None] = queue.Queue(_WAITING)
@@ -57,14 +57,14 @@ class _Output(QueueHandler):
         self._writer.start()
 
     def enqueue(self, record: logging.LogRecord) -> None:
-        """Never waits."""
+        """Queue the record without waiting."""
         try:
             self._lines.put_nowait(record)
         except queue.Full:
             self._dropped += 1
 
     def close(self) -> None:
-        """Until all is written."""
+        """Wait until all is written."""
         self._writer.stop()
         if self._dropped:
             words = f"{self._dropped} line(s) were not written: the disk was too slow"
@@ -82,18 +82,18 @@ class _Writer(QueueListener):
         self._lines = lines
 
     def enqueue_sentinel(self) -> None:
-        """The standard one fails when the queue is full."""
+        """End the thread; the standard method fails when the queue is full."""
         self._lines.put(None)
 
     def handle(self, record: logging.LogRecord) -> None:
-        """A line that cannot be written is lost, and the next one is tried."""
-        # Handlers tell stderr what they cannot write, and raise ValueError if that is closed.
+        """Write a line; one that cannot be written is lost."""
+        # Handlers report to stderr what they cannot write, and raise ValueError if that is closed.
         with suppress(ValueError):
             super().handle(record)
 
 
 class _Outputs:
-    """All outputs of this process, and how our loggers were before the first one."""
+    """All outputs of this process, and our loggers' state before the first one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -101,7 +101,7 @@ class _Outputs:
         self._before: dict[str, tuple[int, bool]] = {}
 
     def join(self, settings: LogSettings) -> _Output:
-        """The output for these settings; another runtime may use it already."""
+        """The output for these settings; another runtime may use it too."""
         with self._lock:
             place = _place(settings)
             output = self._open.get(place)
@@ -116,7 +116,7 @@ class _Outputs:
             return output
 
     def leave(self, settings: LogSettings) -> None:
-        """The last one closes it."""
+        """Close the output if no other runtime uses it."""
         with self._lock:
             output = self._open[_place(settings)]
             output.users -= 1
@@ -126,14 +126,14 @@ class _Outputs:
             for name in _WRITERS:
                 logging.getLogger(name).removeHandler(output)
             self._arrange()
-        output.close()  # with the lock free: a disk that hangs is this output's trouble alone
+        output.close()  # without the lock: a disk that hangs must not block other outputs
 
     def _arrange(self) -> None:
         for name in _WRITERS:
             logger = logging.getLogger(name)
             before = self._before.setdefault(name, (logger.level, logger.propagate))
             logger.setLevel(min((each.level for each in self._open.values()), default=before[0]))
-            # What goes to a place of its own does not go to the host's handlers as well.
+            # Lines with an output of their own do not go to the host's handlers as well.
             logger.propagate = before[1] and not self._open
             for output in self._open.values():
                 logger.addHandler(output)  # twice is once

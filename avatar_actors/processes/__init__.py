@@ -1,8 +1,8 @@
 """Agent processes from the host's side: the warden, leases, the sweep, and a private directory."""
 
+from avatar_actors.processes.descriptors import PipeReader, PipeWriter
 from avatar_actors.processes.lease import Lease, end_command, open_lease
 from avatar_actors.processes.line_socket import KeeperEnd
-from avatar_actors.processes.pipes import PipeReader, PipeWriter
 from avatar_actors.processes.private_root import open_private_root, remove_tree, sweep_private_roots
 from avatar_actors.processes.sweep import sweep_dead_hosts
 from avatar_actors.processes.tree_socket import (

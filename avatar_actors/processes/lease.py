@@ -1,4 +1,4 @@
-"""A lease: the right to run one agent, and to end all that it has started, or one tool of it."""
+"""A lease: runs one agent under a keeper, and ends the whole process tree or one tool of it."""
 
 import contextlib
 import os
@@ -10,10 +10,8 @@ from types import TracebackType
 
 import trio
 
-from avatar_actors.processes.keeper_report import KeeperReport
+from avatar_actors.processes.descriptors import OwnedFd, PipeReader, PipeWriter
 from avatar_actors.processes.line_socket import KeeperEnd, LineSocket
-from avatar_actors.processes.owned_fd import OwnedFd
-from avatar_actors.processes.pipes import PipeReader, PipeWriter
 from avatar_actors.processes.sweep import (
     is_dead_process,
     kill_listed,
@@ -33,25 +31,84 @@ from avatar_actors.programs.warden.process_tree import (
     signal_process,
 )
 
-# A keeper that is stopped or hangs gets so many seconds beyond the grace, then it is killed; its
-# tree falls to the warden, which gets as many.
+# Seconds beyond the grace after which a keeper that is stopped or hangs is killed; its tree falls
+# to the warden, which gets as many.
 KEEPER_PATIENCE = 3.0
 WARDEN_PATIENCE = 3.0
-# For what SIGKILL has to end before that.
+# Seconds for SIGKILL to take effect before that.
 KILL_SECONDS = 2.0
-# For the keeper's own way out, once it has said that all others are gone.
+# Seconds for the keeper to exit, once it has said that all others are gone.
 FAREWELL = 1.0
 
 KILLED = -signal.SIGKILL
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
+class KeeperReport:
+    """What the keeper, or the warden in its place, has written about a lease."""
+
+    def __init__(self) -> None:
+        self.agent: int | None = None
+        self.keeper: int | None = None
+        self.failure: tuple[int, str] | None = None
+        self.exit_code: int | None = None
+        self.is_lost = False
+        self.is_gone = False
+        # Processes besides the agent that the keeper, or the warden, has reaped.
+        self.reaped = 0
+        self.left: tuple[int, ...] = ()
+        self.denied: tuple[int, ...] = ()
+        # Processes below a keeper that has lost its wardens, as `PID.STARTTIME`.
+        self.ledger: tuple[str, ...] = ()
+
+    def hear(self, words: list[str]) -> None:
+        """Take in one line."""
+        match words:
+            case ["running", agent, keeper]:
+                self.agent, self.keeper = int(agent), int(keeper)
+            case ["failed", error, place]:
+                self.failure = int(error), place
+            case ["exited", code]:
+                self.exit_code = int(code)
+            case ["stuck", left, denied]:
+                self.left, self.denied = _pids(left), _pids(denied)
+            case ["ledger", ledger]:
+                self.ledger = tuple(ledger.split(","))
+            case ["lost"]:
+                self.is_lost = True
+            case ["gone", count]:
+                self.is_gone, self.reaped = True, int(count)
+            case _:
+                pass
+
+    def is_decided(self) -> bool:
+        """Whether the agent runs or has failed to start."""
+        return self.agent is not None or self.failure is not None
+
+    def has_exited(self) -> bool:
+        """Whether the agent itself has ended: it dies with a killed keeper."""
+        return self.exit_code is not None or self.is_lost or self.is_gone
+
+    def is_settled(self) -> bool:
+        """Whether all processes are gone, or some are known to stay."""
+        return self.is_gone or bool(self.left)
+
+    def refusal(self, argv0: str, cwd: str) -> OSError:
+        """The system's error, as an OSError of the kind that Python would have raised here."""
+        error, place = self.failure or (0, "argv")
+        return OSError(error, os.strerror(error), cwd if place == "cwd" else argv0)
+
+
+def _pids(word: str) -> tuple[int, ...]:
+    return () if word == "-" else tuple(map(int, word.split(",")))
+
+
 class Lease:
     """One agent's process tree, for one owner. `async with lease:` leaves nothing behind.
 
-    Whoever waits in `run`, `exited` or `end` reads what the keeper says, for all who wait, and
-    looks once a second whether the descriptors are still ours. So an owner needs no extra task, but
-    some task of it should always wait for `exited`.
+    A task that waits in `run`, `exited` or `end` reads what the keeper writes, for all waiting
+    tasks, and checks once a second whether the descriptors are still ours. So an owner needs no
+    extra task, but one of its tasks should always wait for `exited`.
     """
 
     def __init__(self, control: OwnedFd, stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd) -> None:
@@ -82,12 +139,12 @@ class Lease:
 
     @property
     def returncode(self) -> int | None:
-        """How the agent ended, as far as somebody who waits has heard of it."""
+        """The agent's return code, once a waiting task has read it."""
         return self._report.exit_code
 
     @property
     def is_adrift(self) -> bool:
-        """Whether both wardens that stood above the keeper are dead, as far as it was heard.
+        """Whether both wardens above the keeper are known to be dead.
 
         The agent lives on, but if its keeper is killed too, only a search can find its processes.
         A new lease is covered again.
@@ -95,7 +152,7 @@ class Lease:
         return bool(self._report.ledger)
 
     async def run(self, launch: Launch) -> int:
-        """Start the agent and give its pid once its program runs. To be called once.
+        """Start the agent; returns its pid once its program runs. Call it once.
 
         OSError: the system refused, as it would have refused us. LeaseLost: warden or keeper died
         first, and what they may have started dies with them: try again with a fresh lease.
@@ -129,10 +186,10 @@ class Lease:
             self._control.say(f"signal {int(number)}")
 
     async def end(self, grace: float) -> Ending:
-        """End the whole tree: SIGTERM now, SIGKILL after the grace; returns when nobody is left.
+        """End the whole tree: SIGTERM now, SIGKILL after the grace; returns when all are gone.
 
-        Bounded by itself: some seconds after the grace it returns in any case, and tells who is
-        left. A second call with a shorter grace hastens the first.
+        It always returns some seconds after the grace, and names the processes that are left. A
+        second call with a shorter grace hastens the first.
         """
         if self._report.agent is None:
             # Before it is known to run, the keeper takes only an order or a hang-up.
@@ -152,7 +209,7 @@ class Lease:
         return await self._ending()
 
     async def vitals(self) -> Vitals:
-        """What /proc says of the tree now; nothing where there is no /proc."""
+        """What /proc says about the tree now; empty where there is no /proc."""
         await trio.lowlevel.checkpoint()
         keeper = read_stat(self.keeper_pid)
         below = [stat for stat in map(read_stat, descendants(self.keeper_pid)) if stat is not None]
@@ -210,11 +267,11 @@ class Lease:
         return Ending(proof=Proof.SEARCH)
 
     async def _kill_in_its_place(self) -> None:
-        """Kill all below a keeper that is stopped or hangs: its wardens may be stopped as well."""
+        """Kill all processes below a keeper that is stopped or hangs, as its wardens may be too."""
         if self._keeper_identity is None or is_dead_process(self._keeper_identity):
             return
         with trio.move_on_after(KILL_SECONDS):
-            while not kill_below(self.keeper_pid):  # noqa: ASYNC110 - nobody but the kernel knows
+            while not kill_below(self.keeper_pid):  # noqa: ASYNC110 - only the kernel knows
                 await trio.sleep(0.005)
 
     def _kill_keeper(self) -> None:
@@ -232,15 +289,15 @@ class Lease:
         if keeper is None or stat is None or stat.parent != os.getpid():
             return
         with trio.move_on_after(FAREWELL):
-            while not reap(keeper):  # noqa: ASYNC110 - nobody but the kernel knows
+            while not reap(keeper):  # noqa: ASYNC110 - only the kernel knows
                 await trio.sleep(0.01)
 
 
 def open_lease() -> tuple[Lease, KeeperEnd]:
     """Both halves of a new lease. OSError when there are no descriptors left.
 
-    The owner has its half from the first moment, so none can be lost on its way to an owner that
-    left meanwhile; a keeper whose lease was closed leaves by itself.
+    The owner has its half at once, so a lease cannot get lost on its way to an owner that has left
+    meanwhile; a keeper whose lease was closed exits by itself.
     """
     ours: list[OwnedFd] = []
     theirs: list[int] = []
@@ -261,14 +318,14 @@ def open_lease() -> tuple[Lease, KeeperEnd]:
     return Lease(control, stdin, stdout, stderr), KeeperEnd(theirs)
 
 
-# A shorter command may stand in others by chance.
+# A shorter command may be part of others by chance.
 _TELLING = 12
-# Claude quotes the command again for its `eval`; who runs it is left with the bare words.
+# Claude quotes the command again for its `eval`; the process that runs it has the bare words.
 _UNQUOTED = str.maketrans("", "", "'\"\\")
 
 
 def end_command(agent: int, command: str) -> bool:
-    """Kill whoever below the agent runs this command, and their children; False if nobody does."""
+    """Kill the agent's descendants that run this command, and their children; False if none."""
     below = descendants(agent)
     roots = [pid for pid in below if _runs(pid, command)]
     for root in roots:

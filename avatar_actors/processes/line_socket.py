@@ -1,7 +1,7 @@
-"""The host's end of a socket to warden or keeper, for short lines; and the keeper's end.
+"""The host's end of a line-based socket to a warden or keeper, and the keeper's end of it.
 
-There is no task that reads all the time: whoever waits for something reads for all who wait, and
-hands on when it is cancelled. So a lease needs no nursery, and can be ended in a `finally`.
+No task reads all the time: a task that waits for something reads for all waiting tasks, and another
+one goes on when it is cancelled. So a lease needs no nursery, and can be ended in a `finally`.
 """
 
 import os
@@ -13,20 +13,20 @@ from typing import TypeAlias
 
 import trio
 
-from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.descriptors import OwnedFd
 
 
 class KeeperEnd:
-    """The keeper's ends, until they are sent: control socket, stdin, stdout, stderr.
+    """The keeper's descriptors, until they are sent: control socket, stdin, stdout, stderr.
 
-    They are closed at the end of `with berth:`, or when it is forgotten: a keeper gets copies.
+    They are closed at the end of `with keeper_end:`, or when it is garbage: a keeper gets copies.
     """
 
     def __init__(self, fds: Sequence[int]) -> None:
         self.fds = tuple(fds)
 
     def close(self) -> None:
-        """Withdraw it, if it has not been sent. May be called again."""
+        """Close the descriptors; a second call does nothing."""
         fds, self.fds = self.fds, ()
         for fd in fds:
             os.close(fd)
@@ -48,12 +48,12 @@ class KeeperEnd:
 
 Heard: TypeAlias = Callable[[list[str]], None]
 
-# How often whoever waits looks whether the host closed our descriptors; see owned_fd.
+# Seconds between two checks whether the host closed our descriptors; see descriptors.
 CHECK_SECONDS = 1.0
 
 
 class LineSocket:
-    """`heard` is called with the words of each line; `guarded` descriptors are looked after too."""
+    """Calls `heard` with the words of each line; checks the `guarded` descriptors too."""
 
     def __init__(self, fd: OwnedFd, heard: Heard, guarded: Sequence[OwnedFd] = ()) -> None:
         self._fd = fd
@@ -65,7 +65,7 @@ class LineSocket:
         self.is_over = False
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        """Return once it is so, or the other side is gone."""
+        """Return once the condition holds, or the other side is gone."""
         await trio.lowlevel.checkpoint()
         while not is_so() and not self.is_over:
             if self._is_being_read:
@@ -89,14 +89,14 @@ class LineSocket:
             except OSError as error:
                 raise trio.BrokenResourceError from error
 
-    async def send_fds(self, berth: KeeperEnd) -> None:
-        """Send one byte, and copies of the berth's descriptors with it, unless it is withdrawn."""
+    async def send_fds(self, keeper_end: KeeperEnd) -> None:
+        """Send one byte with copies of the descriptors, unless they are closed."""
         await trio.lowlevel.checkpoint()
         self._fd.check()
-        while berth.fds:
+        while keeper_end.fds:
             try:
                 with self._socket() as borrowed:
-                    socket.send_fds(borrowed, [b"L"], berth.fds)
+                    socket.send_fds(borrowed, [b"L"], keeper_end.fds)
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(self._fd.number)
             except OSError as error:
@@ -105,12 +105,12 @@ class LineSocket:
                 return
 
     def say(self, line: str) -> None:
-        """Send a short line now. One that finds no room, or nobody, is dropped."""
+        """Send a short line now; it is dropped if the socket is full or closed."""
         with suppress(OSError, trio.ClosedResourceError):
             os.write(self._fd.number, f"{line}\n".encode())
 
     def hang_up(self) -> None:
-        """Say nothing any more; the other side hears that, and may still speak."""
+        """Shut down our side for writing; the other side may still write."""
         self._fd.check()
         with suppress(OSError, trio.ClosedResourceError), self._socket() as borrowed:
             borrowed.shutdown(socket.SHUT_WR)

@@ -11,11 +11,11 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
-from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.descriptors import OwnedFd
 from avatar_actors.processes.sweep import is_dead_process, process_identity
 from avatar_actors.processes.types import PrivateRootRefused
 
-# A directory has this sign before its name until its host has locked it.
+# The first character of a directory's name until its host has locked it.
 UNFINISHED = "."
 UNFINISHED_SECONDS = 60.0
 OTHERS = 0o077
@@ -24,16 +24,16 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 @contextlib.contextmanager
 def open_private_root(place: Path | None = None) -> Generator[Path]:
-    """A new private directory `PLACE/avatar-actors-UID/PID.STARTTIME-RANDOM`, gone afterwards.
+    """A new private directory `PLACE/avatar-actors-UID/PID.STARTTIME-RANDOM`, removed afterwards.
 
     `place` is XDG_RUNTIME_DIR or the system's directory for temporary files, unless given.
-    PrivateRootRefused when what stands there is ours and open to others, or no directory.
+    PrivateRootRefused if the parent is open to others, or not a directory.
     """
     parent = _own_parent(place)
     name = f"{process_identity(os.getpid())}-{secrets.token_hex(8)}"
     unfinished, path = parent / f"{UNFINISHED}{name}", parent / name
     unfinished.mkdir(mode=0o700)
-    # Held as long as we live: a sweeper in another container does not see us, but the lock.
+    # Held as long as we live: a sweeper in another container sees the lock, but not our process.
     lock = OwnedFd(os.open(unfinished, DIRECTORY))
     try:
         fcntl.flock(lock.number, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -46,8 +46,8 @@ def open_private_root(place: Path | None = None) -> Generator[Path]:
 
 
 def sweep_private_roots(place: Path | None = None) -> int:
-    """Remove the directories of hosts that no longer live, and say how many."""
-    parents = scratch_parents(place)
+    """Remove the directories of dead hosts; returns how many."""
+    parents = private_root_parents(place)
     abandoned = [path for each in parents for path in each.iterdir() if _is_abandoned(path)]
     for path in abandoned:
         remove_tree(path)
@@ -55,7 +55,7 @@ def sweep_private_roots(place: Path | None = None) -> int:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove the directory and all that is in it, as far as we may, however deep it is."""
+    """Remove the directory with its contents, however deep, as far as permissions allow."""
     # rmtree takes a frame and a descriptor for each level, and agents can dig deeper than that.
     with contextlib.suppress(RecursionError):
         shutil.rmtree(path, ignore_errors=True)
@@ -87,11 +87,11 @@ def _directories(fd: int) -> list[str]:
         return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
 
 
-def scratch_parents(place: Path | None = None) -> list[Path]:
-    """Where this user's private directories stand, if there are any.
+def private_root_parents(place: Path | None = None) -> list[Path]:
+    """The parents of this user's private directories, if there are any.
 
-    One place, unless another user has taken its name: then one with a random end.
-    PrivateRootRefused when the usual place is ours, but open to others or no directory.
+    One, unless another user has taken its name: then one with a random suffix. PrivateRootRefused
+    if the usual one is ours, but open to others or not a directory.
     """
     usual = _usual_parent(place)
     status = _own_status(usual)
@@ -107,7 +107,7 @@ def _own_parent(place: Path | None) -> Path:
     usual = _usual_parent(place)
     with contextlib.suppress(FileExistsError):
         usual.mkdir(mode=0o700)
-    for parent in scratch_parents(place):
+    for parent in private_root_parents(place):
         return parent
     return Path(tempfile.mkdtemp(prefix=f"{usual.name}-", dir=usual.parent))
 

@@ -18,8 +18,8 @@ from avatar_actors.programs.warden.process_tree import (
     signal_process,
 )
 
-# What a kernel can have written there. Anybody may write names like these: `²` is a digit to
-# Python and no number to `int`, which refuses thousands of digits too.
+# What a kernel can write there. Others may write similar names: `²` is a digit to Python's `\d`,
+# but not a number to `int`, which refuses thousands of digits too.
 _PROCESS = re.compile(r"([0-9]{1,9})\.([0-9]{1,20})", re.ASCII)
 
 
@@ -31,7 +31,7 @@ class ProcessName(NamedTuple):
 
 
 def host_identity() -> str:
-    """`BOOT:NAMESPACE:PID.STARTTIME`: never again another process, also in another container."""
+    """`BOOT:NAMESPACE:PID.STARTTIME`: unique to this process, across containers too."""
     return f"{_world()}:{process_identity(os.getpid())}"
 
 
@@ -47,7 +47,7 @@ def new_cookie() -> str:
 
 
 def is_dead_host(identity: str) -> bool:
-    """Whether that host ran here and is gone. False when we cannot know: other boot, container."""
+    """Whether that host ran here and is gone; False if it ran in another boot or container."""
     world, _, process = identity.rpartition(":")
     return world == _world() and is_dead_process(process)
 
@@ -61,7 +61,7 @@ def parse_identity(identity: str) -> ProcessName | None:
 def is_dead_process(identity: str) -> bool:
     """Whether `PID.STARTTIME` is gone; a zombie is. Without /proc: whether the pid is free.
 
-    False for any other text: nobody can have died who never was.
+    False for any other text.
     """
     process = parse_identity(identity)
     if process is None:
@@ -93,8 +93,8 @@ def _world() -> str:
 
 Pids: TypeAlias = Callable[[], Iterable[int]]
 
-# Each round kills whom it finds; what forked meanwhile is found by the next. Who forks and dies all
-# the time can be missed by a round, so that one round without a find is not enough.
+# Each round kills what it finds; the next finds what forked meanwhile. A round can miss a process
+# that forks and dies all the time, so one round without a find is not enough.
 MOST_ROUNDS = 50
 CLEAN_ROUNDS = 5
 # More than any kernel hands out before it begins again with the small ones.
@@ -102,16 +102,16 @@ PIDS = 1 << 23
 
 
 def sweep_dead_hosts(among: Pids = all_pids) -> int:
-    """Kill what the leases of dead hosts left behind, and say how many. Blocks for a moment.
+    """Kill what the leases of dead hosts left behind; returns how many. Blocks for a moment.
 
-    `among` names the processes to look at: all of them, unless somebody knows better.
+    `among` lists the processes to look at, by default all of them.
     """
     _wake_wardens(among)
     return len(_sweep(lambda cookie: is_dead_host(cookie.partition("/")[0]), among))
 
 
 def sweep_lease(cookie: str) -> int:
-    """Kill who carries this very cookie, and say how many. Blocks for a moment."""
+    """Kill the processes with this cookie; returns how many. Blocks for a moment."""
     killed = _sweep(lambda found: found == cookie, all_pids)
     for pid in killed:
         reap(pid)
@@ -119,7 +119,7 @@ def sweep_lease(cookie: str) -> int:
 
 
 def kill_listed(identities: Iterable[str]) -> None:
-    """Kill those processes, known by `PID.STARTTIME`, and who stands below them."""
+    """Kill the processes with these `PID.STARTTIME` identities, and their descendants."""
     for identity in identities:
         process = parse_identity(identity)
         if process is None:
@@ -136,7 +136,7 @@ def _is_living(identity: str, _pid: int) -> bool:
 
 
 def _wake_wardens(among: Pids) -> None:
-    """Wardens and keepers of dead hosts do their work by themselves, unless they are stopped."""
+    """Continue stopped wardens and keepers of dead hosts: they then do the work themselves."""
     for pid in among():
         if _serves_dead_host(pid):
             with contextlib.suppress(PermissionError):
@@ -161,7 +161,7 @@ def _sweep(is_wanted: Callable[[str], bool], among: Pids) -> set[int]:
 
 
 def _newest_first(pids: Iterable[int]) -> list[int]:
-    """Who forks and dies all the time has moved on if its turn comes late."""
+    """The newest first: a process that forks and dies all the time would have moved on."""
     newest = int(Path("/proc/loadavg").read_bytes().split()[-1])
     return sorted(pids, key=lambda pid: (newest - pid) % PIDS)
 
@@ -190,7 +190,7 @@ def reap(pid: int) -> bool:
 
 
 def _variable(pid: int, name: str) -> str:
-    """What the process's environment says there; nothing if we cannot know."""
+    """The variable in the process's environment; empty if it cannot be read."""
     wanted = f"{name}=".encode()
     for entry in _environment(pid).split(b"\0"):
         if entry.startswith(wanted):

@@ -1,4 +1,4 @@
-"""The socket on which a program offers its tree: where it stands, and which programs have one."""
+"""The Unix socket on which a program offers its tree: creates it, and finds those of others."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ import trio
 
 from avatar_actors.processes.private_root import (
     open_private_root,
-    scratch_parents,
+    private_root_parents,
     sweep_private_roots,
 )
 from avatar_actors.processes.sweep import parse_identity
@@ -37,10 +37,10 @@ class TreeSocket(NamedTuple):
 
 
 @contextlib.contextmanager
-def listening_for_watchers(scratch: Path) -> Generator[socket.socket]:
+def listening_for_watchers(private_root: Path) -> Generator[socket.socket]:
     """A listening socket in the private directory, or a shorter one if its path is too long."""
     with contextlib.ExitStack() as stack:
-        path = scratch / SOCKET
+        path = private_root / SOCKET
         if len(os.fsencode(path)) > LONGEST:
             path = stack.enter_context(open_private_root(SHORT_PLACE)) / SOCKET
         listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
@@ -52,18 +52,18 @@ def listening_for_watchers(scratch: Path) -> Generator[socket.socket]:
 
 
 def tree_sockets() -> list[TreeSocket]:
-    """Those of this user's programs that live; what dead ones left behind is swept."""
+    """The sockets of this user's running programs; removes what dead ones left behind."""
     return [found for place in _places() for found in _sockets_in(place)]
 
 
 def sweep_short_place() -> None:
-    """Remove what dead programs left where long paths make way to."""
+    """Remove what dead programs left in the place for paths that would be too long."""
     with contextlib.suppress(PrivateRootRefused, OSError):
         sweep_private_roots(SHORT_PLACE)
 
 
 def is_our_user(peer: trio.socket.SocketType) -> bool:
-    """Whether the other side is a program of this user, where the kernel tells."""
+    """Whether the peer runs as this user; True where the kernel does not tell."""
     if sys.platform != "linux":
         return True
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
@@ -84,10 +84,10 @@ def _places() -> Iterator[Path]:
 
 
 def _sockets_in(place: Path) -> Iterator[TreeSocket]:
-    # What is not safely ours is nobody's whom we could watch.
+    # A directory that is not safely ours has no program that we could watch.
     with contextlib.suppress(PrivateRootRefused, OSError):
         sweep_private_roots(place)
-        for directory in chain.from_iterable(map(Path.iterdir, scratch_parents(place))):
+        for directory in chain.from_iterable(map(Path.iterdir, private_root_parents(place))):
             process = parse_identity(directory.name.partition("-")[0])
             path = directory / SOCKET
             if process is not None and _is_socket(path):

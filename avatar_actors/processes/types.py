@@ -1,4 +1,4 @@
-"""What is asked of a lease, what it reports, and what can go wrong: data and errors."""
+"""The values and errors of leases and wardens: launches, endings, vital signs."""
 
 import enum
 import signal
@@ -7,63 +7,59 @@ import msgspec
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
-    """What to run: `env` is the agent's whole environment.
-
-    `exit_grace`: seconds that tools have which outlive the agent, before they are killed.
-    `close_grace`: seconds that the whole tree has when this program is gone or let go of the lease.
-    """
+    """The program that a lease runs."""
 
     argv: tuple[str, ...]
     cwd: str
     env: dict[str, str]
+    """The agent's whole environment."""
     exit_grace: float = 0.5
+    """Seconds until tools that outlive the agent are killed."""
     close_grace: float = 0.5
+    """Seconds for the whole tree to end when this program dies or closes the lease."""
 
     def __repr__(self) -> str:
         return f"Launch(argv={self.argv!r}, cwd={self.cwd!r})"  # `env` has keys in it
 
 
 class Proof(enum.Enum):
-    """Who says that a lease's processes are gone."""
+    """How it is known that a lease's processes are gone."""
 
-    KEEPER = "keeper"  # its waitpid knows of nobody: exact
-    WARDEN = "warden"  # the keeper was killed; the warden ended whom it left: exact
-    SEARCH = "search"  # both were killed; nobody found who carries the lease's cookie: a search
-    NONE = "none"  # nobody says so
+    KEEPER = "keeper"  # its waitpid has no more children: exact
+    WARDEN = "warden"  # the keeper was killed; the warden ended the rest: exact
+    SEARCH = "search"  # both were killed; no process has the lease's cookie
+    NONE = "none"  # it is not known
 
 
 class Ending(msgspec.Struct, frozen=True, kw_only=True):
-    """How the end of a lease went.
-
-    `left` are processes that SIGKILL did not end in time, `denied` those of them that belong to
-    another user. Both are empty when everybody is gone. `reaped` counts the processes besides the
-    agent that were orphans, however they ended.
-    """
+    """The result of ending a lease."""
 
     proof: Proof
     left: tuple[int, ...] = ()
+    """Processes that SIGKILL did not end in time."""
     denied: tuple[int, ...] = ()
+    """Those of them that belong to another user."""
     reaped: int = 0
+    """Orphaned processes besides the agent, however they ended."""
 
     @property
     def is_gone(self) -> bool:
-        """Whether nobody is known to be left."""
+        """Whether no process is known to be left."""
         return self.proof is not Proof.NONE
 
 
 class Vitals(msgspec.Struct, frozen=True, kw_only=True):
-    """How a lease's processes are: CPU seconds of all of them, the ended ones too.
-
-    `states` counts them by the letter of /proc: R runs, S sleeps, D waits for a disk, T is stopped.
-    """
+    """Vital signs of a lease's processes."""
 
     cpu_seconds: float
+    """Of all of them, including those that have ended."""
     processes: int
     states: dict[str, int]
+    """Their number by the letter of /proc: R runs, S sleeps, D waits for a disk, T is stopped."""
 
 
 def exit_words(returncode: int) -> str:
-    """How an agent ended, for a person."""
+    """How an agent ended, in words."""
     if returncode >= 0:
         return f"the agent exited with code {returncode}"
     try:
@@ -81,7 +77,7 @@ class WardenNotStarted(ProcessesError):
 
 
 class WardenLost(ProcessesError):
-    """The helper program is dead. Its keepers are not: agents that run live on."""
+    """The helper program is dead; its keepers and the running agents live on."""
 
 
 class LeaseLost(ProcessesError):

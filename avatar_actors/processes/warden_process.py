@@ -13,17 +13,17 @@ from typing import Literal
 import trio
 
 import avatar_actors
+from avatar_actors.processes.descriptors import OwnedFd
 from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.line_socket import KeeperEnd, LineSocket
-from avatar_actors.processes.owned_fd import OwnedFd
 from avatar_actors.processes.sweep import host_identity
 from avatar_actors.processes.types import WardenLost, WardenNotStarted
 from avatar_actors.programs.warden import LEASE_COOKIE, WARDEN_COOKIE
 from avatar_actors.programs.warden.process_tree import read_stat, signal_process
 
-# Some 60 ms on a quiet machine.
+# It takes some 60 ms on a quiet machine.
 START_SECONDS = 30.0
-# For the helper's leave, once all leases have ended.
+# Seconds for the helper to exit, once all leases have ended.
 LEAVE_SECONDS = 5.0
 
 ROOT = str(Path(avatar_actors.__file__).resolve().parent.parent)
@@ -36,18 +36,15 @@ KEPT_ENVIRONMENT = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH", LEASE_COOKIE)
 
 
 class WardenProcess:
-    """The one helper process and the socket to it, for one owner. Made by `open`.
-
-    `pids` are its two processes, anchor and server, as last heard of: when one of them is killed
-    the other makes it anew, and nothing is lost. `containment` says what holds agents' processes
-    together: "subreaper" is exact, "best effort" is all that systems other than Linux can do.
-    """
+    """The helper process and the socket to it, for one owner. Created by `open`."""
 
     def __init__(self, process: trio.Process, fd: OwnedFd) -> None:
         self._process = process
         self._line = LineSocket(fd, self._hear)
         self.pids: tuple[int, ...] = ()
+        """Its two processes, anchor and server: if one is killed, the other starts it again."""
         self.containment: Literal["subreaper", "best effort"] = "best effort"
+        """How agents' processes are held together: "subreaper" is exact, but needs Linux."""
 
     @classmethod
     async def open(cls, *, python: str | None = None) -> "WardenProcess":
@@ -76,26 +73,26 @@ class WardenProcess:
 
     async def lease(self) -> Lease:
         """A lease for one agent. WardenLost when the helper is dead; OSError when out of fds."""
-        lease, berth = open_lease()
+        lease, keeper_end = open_lease()
         try:
-            with berth:
-                await self.admit(berth)
+            with keeper_end:
+                await self.admit(keeper_end)
         except BaseException:
             await lease.aclose()
             raise
         return lease
 
-    async def admit(self, berth: KeeperEnd) -> None:
-        """Give the berth a keeper, unless it was withdrawn. WardenLost when the helper is dead."""
+    async def admit(self, keeper_end: KeeperEnd) -> None:
+        """Start a keeper for it, unless it is closed. WardenLost when the helper is dead."""
         try:
-            await self._line.send_fds(berth)
+            await self._line.send_fds(keeper_end)
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise WardenLost("the warden is dead") from error
 
     async def wait_lost(self) -> None:
         """Return when the helper is dead, or the host has closed our socket to it.
 
-        Some task of the owner should always wait here: it also reaps an anchor that was killed.
+        A task of the owner should always wait here: it also reaps an anchor that was killed.
         """
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._process.wait)
@@ -103,7 +100,7 @@ class WardenProcess:
             nursery.cancel_scope.cancel()
 
     async def aclose(self) -> None:
-        """Let the helper go, which it does after its last keeper; end the leases first."""
+        """Let the helper exit, which it does after its last keeper; end the leases first."""
         with trio.CancelScope(shield=True):
             self._line.hang_up()
             with trio.move_on_after(LEAVE_SECONDS):
@@ -124,7 +121,7 @@ class WardenProcess:
                 pass
 
     def _kill(self) -> None:
-        # Stopped, or held up by a keeper whose agent cannot be killed: keepers need nobody.
+        # It is stopped, or waits for a keeper whose agent cannot be killed; keepers go on alone.
         self._process.kill()
         for pid in self.pids:
             with contextlib.suppress(PermissionError):

@@ -16,10 +16,10 @@ import trio
 from avatar_actors.avatar.messages import EventRouterMessage
 from avatar_actors.avatar.tree import AvatarSpec
 from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.settings import LogSettings, RuntimeOptions
+from avatar_actors.model.settings import LogSettings, MetricsKind, MetricsSettings, RuntimeOptions
 from avatar_actors.observe.event_logger import event_logger
 from avatar_actors.observe.log_lines import SecretsFilter, hiding_secrets
-from avatar_actors.observe.metrics.open import Metering, MetricsOffer, open_metering
+from avatar_actors.observe.metrics.collector import Metering, MetricsOffer
 from avatar_actors.observe.tree.server import TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import PrivateRootRefused, listening_for_watchers
@@ -55,15 +55,15 @@ class Observers:
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         self.secrets.learn(wanted.name, launcher.redactor(), present)
 
-    async def start(self, root: Supervisor, event_router: Address[EventRouterMessage]) -> None:
+    async def start(self, root: Supervisor, router: Address[EventRouterMessage]) -> None:
         """Start the observers' actors, before the first avatar."""
-        telling = partial(event_logger, event_router=event_router)
+        telling = partial(event_logger, router=router)
         await root.start(ChildSpec("event logger", telling, backoff=_BACKOFF))
         if self._metering is not None:
-            for name, actor in self._metering.actors(root, event_router).items():
+            for name, actor in self._metering.actors(root, router).items():
                 await root.start(ChildSpec(name, actor, backoff=_BACKOFF))
         if self._watchers is not None:
-            showing = partial(tree_endpoint, prospect=_prospect(self._watchers, root))
+            showing = partial(tree_endpoint, source=_tree_source(self._watchers, root))
             await root.start(ChildSpec("tree endpoint", showing, backoff=_BACKOFF))
 
 
@@ -73,7 +73,7 @@ async def open_observers(options: RuntimeOptions, scratch: Path) -> AsyncGenerat
     with hiding_secrets() as secrets, _listening(options, scratch) as watchers:
         async with (
             _open_log(options.get("log"), secrets),
-            open_metering(options.get("metrics")) as metering,
+            _open_metrics(options.get("metrics")) as metering,
         ):
             yield Observers(secrets, metering, watchers)
 
@@ -89,6 +89,25 @@ async def _open_log(settings: LogSettings | None, secrets: SecretsFilter) -> Asy
             yield
 
 
+@asynccontextmanager
+async def _open_metrics(settings: MetricsSettings | None) -> AsyncGenerator[Metering | None]:
+    if settings is None:
+        yield None
+    elif settings.kind is MetricsKind.PROMETHEUS:
+        from avatar_actors.observe.metrics.prometheus import open_prometheus  # noqa: PLC0415 - only if it is chosen
+
+        async with open_prometheus(settings) as prometheus:
+            yield prometheus
+    else:
+        try:
+            from avatar_actors.observe.metrics.otel import open_otel  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            words = "metrics of the kind opentelemetry need a package that is not installed"
+            raise SettingsError(f"{words}: pip install 'avatar-actors[otel]'") from error
+        with open_otel() as otel:
+            yield otel
+
+
 @contextmanager
 def _listening(options: RuntimeOptions, scratch: Path) -> Generator[socket.socket | None]:
     with ExitStack() as stack:
@@ -101,7 +120,7 @@ def _listening(options: RuntimeOptions, scratch: Path) -> Generator[socket.socke
         yield listener
 
 
-def _prospect(listener: socket.socket, root: Supervisor) -> TreeSource:
+def _tree_source(listener: socket.socket, root: Supervisor) -> TreeSource:
     now = trio.current_time()
     return TreeSource(
         listener=listener,

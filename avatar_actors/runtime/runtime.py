@@ -28,7 +28,7 @@ from avatar_actors.model.errors import AvatarDown, AvatarStartError, SettingsErr
 from avatar_actors.model.events import AvatarEvent
 from avatar_actors.model.settings import AvatarOptions, Budget, RuntimeOptions, settings_from
 from avatar_actors.model.values import Usage
-from avatar_actors.observe.metrics.open import MetricsOffer
+from avatar_actors.observe.metrics.collector import MetricsOffer
 from avatar_actors.processes import (
     PrivateRootRefused,
     open_private_root,

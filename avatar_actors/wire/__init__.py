@@ -1,3 +1,3 @@
-"""Sans-IO protocols: bytes to facts, commands to bytes. No trio, no clock, no logger."""
+"""Sans-IO protocols: bytes become facts, commands become bytes. No trio, clock or logger."""
 
 __all__: list[str] = []

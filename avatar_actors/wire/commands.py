@@ -1,4 +1,4 @@
-"""What a wire can be told to say to the agent."""
+"""The commands of the host that a wire encodes for the agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from avatar_actors.model.values import Attachment, JsonObject, McpServer, Permit
 
 
 class Beginning(Enum):
-    """Which session it is to be."""
+    """Which session to open."""
 
     AS_NAMED = "as_named"
     FORK = "fork"
@@ -19,10 +19,10 @@ class Beginning(Enum):
 
 
 class Open(Struct, frozen=True, kw_only=True):
-    """Begin: the handshake, then a new session or the stored one named by `resume`.
+    """Open the connection: the handshake, then a new session or the one named by `resume`.
 
-    FORK: a copy of that one, with the id `new_id` where we may choose it. LAST: the one that was
-    used last in `cwd`, which the agent is asked for.
+    FORK: a copy of that one, with the id `new_id` if we may choose it. LAST: the last used one in
+    `cwd`, which the agent is asked for.
     """
 
     cwd: str
@@ -44,20 +44,20 @@ class Prompt(Struct, frozen=True):
 
 
 class Steer(Struct, frozen=True):
-    """Say something into the running turn."""
+    """Send text into the running turn."""
 
     turn_id: int
     text: str
 
 
 class Cancel(Struct, frozen=True):
-    """Ask the agent to end turn `turn_id`; one that is over is left alone."""
+    """Ask the agent to end turn `turn_id`; ignored if it has ended."""
 
     turn_id: int
 
 
 class AnswerPermission(Struct, frozen=True, kw_only=True):
-    """The decision about a request; `option_id` only where a certain option was chosen."""
+    """The decision about a permission request; `option_id` if a certain option was chosen."""
 
     request_id: str
     permit: Permit
@@ -67,7 +67,7 @@ class AnswerPermission(Struct, frozen=True, kw_only=True):
 
 
 class AnswerFile(Struct, frozen=True, kw_only=True):
-    """What became of a FileWanted: its text, or the error."""
+    """The result of a FileWanted: its text, or the error."""
 
     request_id: str
     text: str = ""
@@ -83,7 +83,7 @@ class Call(Struct, frozen=True):
 
 
 class Close(Struct, frozen=True):
-    """Say goodbye, as far as the protocol has words for it."""
+    """End the session, as far as the protocol has a message for it."""
 
 
 Action: TypeAlias = str

@@ -1,6 +1,6 @@
-"""Looks at a line without decoding it: whether it is nested too deeply, and whose message it is.
+"""Inspects a line without decoding it: its nesting depth, and the ids at its top level.
 
-Where the line as a whole cannot be read, its beginning and its very last field are looked at.
+If the whole line cannot be read, its beginning and its very last field are inspected.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import Final
 
 from avatar_actors.wire.json_values import decoded
 
-# What is looked through of a line's beginning, and kept of a line that is too long.
+# How much of a line's beginning is inspected, and kept of a line that is too long.
 HEAD_LENGTH: Final = 16 * 1024
 _TAIL_LENGTH: Final = 512
 _LEVELS: Final = 2
 
-# What the stack holds for everybody who looks into a message, whatever they are called by.
+# Leaves stack to whoever decodes a message, however deep their own calls.
 MAX_DEPTH: Final = 256
 
 _TOKENS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
-# The last field of the outermost object. A quote inside of a string would have a backslash.
+# The last field of the outermost object. A quote inside a string would have a backslash.
 _LAST: Final = re.compile(rb'[,{]\s*("[A-Za-z_]{1,40}")\s*:\s*("[^"\\]*"|-?[0-9]+)\s*\}\s*\Z')
 
 
@@ -33,12 +33,12 @@ def is_too_deep(line: bytes) -> bool:
     """Whether the message is nested more deeply than MAX_DEPTH."""
     if line.count(b"[") + line.count(b"{") <= MAX_DEPTH:
         return False
-    # What is too deep is so from its beginning, mostly.
+    # A message that is too deep mostly is so at its beginning.
     return _goes_too_deep(line[:HEAD_LENGTH]) or _goes_too_deep(line)
 
 
 def _goes_too_deep(text: bytes) -> bool:
-    # A string without an end is one that was cut.
+    # A string without an end was cut.
     plain = _STRINGS.sub(b"", text).partition(b'"')[0]
     depths = accumulate(map(_STEPS.__getitem__, plain.translate(None, _NO_BRACKETS)))
     return any(depth > MAX_DEPTH for depth in depths)
@@ -47,7 +47,7 @@ def _goes_too_deep(text: bytes) -> bool:
 def fields_of(line: bytes) -> dict[str, object]:
     """The keys at the top of the message and one below ("response.request_id").
 
-    A text or a number is told as such, anything else as None.
+    A text or a number is kept, anything else is None.
     """
     found: dict[str, object] = {}
     last = _LAST.search(line[-_TAIL_LENGTH:])

@@ -1,4 +1,4 @@
-"""What a wire can find out from the agent's bytes, besides the events that it makes."""
+"""The facts that a wire finds in the agent's bytes, besides events."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class OpenFailure(Enum):
 
 
 class Opened(Struct, frozen=True, kw_only=True):
-    """The session is there; prompts may be sent.
+    """The session is open; prompts may be sent.
 
-    `asks_after_start`: the agent calls a tool started before it asks about it, so that only a
-    finished one has certainly run.
+    `asks_after_start`: the agent reports a tool as started before it asks, so only a finished one
+    has certainly run.
     """
 
     session_id: str
@@ -44,7 +44,7 @@ class Opened(Struct, frozen=True, kw_only=True):
 
 
 class OpenFailed(Struct, frozen=True):
-    """There will be no session with this process."""
+    """This process will not open a session."""
 
     failure: OpenFailure
     message: str
@@ -54,7 +54,7 @@ class OpenFailed(Struct, frozen=True):
 class TurnOver(Struct, frozen=True, kw_only=True):
     """The turn is over: completed, refused, cancelled, failed, crashed or (never sent) rejected.
 
-    `data` is the structured output of an agent that has such a thing of its own.
+    `data` is the structured output of an agent that supports it natively.
     """
 
     turn_id: int
@@ -104,7 +104,7 @@ class SessionRenamed(Struct, frozen=True):
 
 
 class Broken(Struct, frozen=True):
-    """The agent can no longer be talked to."""
+    """The connection to the agent is unusable."""
 
     message: str
 

@@ -1,4 +1,4 @@
-"""Cuts a stream of bytes into lines and writes lines of JSON, in time linear in the bytes."""
+"""Splits a byte stream into lines and encodes lines of JSON, in linear time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NEWLINE: Final = b"\n"
 
 
 class Lines:
-    """The lines of one stream. Of one longer than `max_line` only the beginning is kept.
+    """The lines of one stream; only the beginning is kept of one longer than `max_line`.
 
-    Empty lines are left out. What is kept of an unfinished line never exceeds `max_line`.
+    Empty lines are skipped. An unfinished line never takes more than `max_line`.
     """
 
     def __init__(self, max_line: int) -> None:
@@ -44,14 +44,14 @@ class Lines:
         return [line for line in lines if line]
 
     def end(self) -> bytes:
-        """What has come of an unfinished line; the next byte begins another one."""
+        """The unfinished line; the next byte starts another one."""
         line = bytes(self._rest)
         self._rest.clear()
         self._skipping = False
         return line
 
     def take_overlong(self) -> list[bytes]:
-        """How the lines began that were over the cap since the last call."""
+        """The beginnings of the lines over the limit since the last call."""
         heads, self._overlong = self._overlong, []
         return heads
 
@@ -65,7 +65,7 @@ class Lines:
         if len(self._rest) + len(more) > self._max_line:
             head = self._rest[: self._head_length] + more[: self._head_length]
             self._overlong.append(bytes(head[: self._head_length]))
-            # A new one: a cleared bytearray of 64 MiB would keep its memory.
+            # A new object: a cleared bytearray of 64 MiB would keep its memory.
             self._rest = bytearray()
             self._skipping = True
         else:
@@ -80,7 +80,7 @@ class Lines:
 
 
 class TextTail:
-    """The last `length` characters of all that was added."""
+    """Keeps the last `length` characters of a growing text."""
 
     def __init__(self, length: int) -> None:
         self._length = length
@@ -88,7 +88,7 @@ class TextTail:
         self._kept = 0
 
     def add(self, piece: str) -> None:
-        """The text goes on."""
+        """Append a piece."""
         if piece:
             self._pieces.append(piece)
             self._kept += len(piece)
@@ -96,7 +96,7 @@ class TextTail:
             self._join()
 
     def text(self) -> str:
-        """The end as it is now."""
+        """The current end of the text."""
         self._join()
         return "".join(self._pieces)
 
@@ -106,16 +106,16 @@ class TextTail:
         self._kept = len(end)
 
 
-# Signs that JavaScript's line readers may take for the end of a line.
+# Characters that JavaScript's line readers may treat as the end of a line.
 LINE_ENDS: Final = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"))
 
 
 def json_line(message: JsonObject) -> bytes:
-    """The line, with its end."""
+    """The value as one line of JSON, newline included."""
     try:
         encoded = msgspec.json.encode(message)
     except UnicodeEncodeError:
-        # Half a surrogate pair in the host's text: only the escaped form can carry it.
+        # A lone surrogate in the host's text: only the escaped form can carry it.
         encoded = json.dumps(message).encode("ascii")
     for sign, escaped in LINE_ENDS:
         encoded = encoded.replace(sign, escaped)

@@ -1,4 +1,4 @@
-"""Narrows JSON that an agent sent, times included: never trusts its shape, never raises."""
+"""Narrows JSON from an agent, times included; it never trusts the shape and never raises."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from avatar_actors.wire.mending import mended
 
 T = TypeVar("T")
 
-# What decoding raises: broken or unfitting JSON, broken UTF-8, and nesting beyond the stack.
+# What decoding raises: broken or mismatched JSON, broken UTF-8, and nesting beyond the stack.
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
-# How much is kept of what was not understood, and how much of it stands in a message.
+# How much is kept of input that was not understood, and shown in a message.
 RAW_LENGTH: Final = 64 * 1024
 SHOWN_LENGTH: Final = 200
 
@@ -35,7 +35,7 @@ def is_array(value: object) -> TypeGuard[list[object]]:
 
 
 def at(value: object, *path: str) -> object:
-    """What stands under these keys, one inside the other; None when there is no such thing."""
+    """The value under these nested keys; None if there is none."""
     for key in path:
         if not is_object(value):
             return None
@@ -55,7 +55,7 @@ def count_at(value: object, *path: str) -> int:
 
 
 def as_count(value: object) -> int:
-    """The value if it is a count, as JavaScript can hold one; else 0."""
+    """The value if it is a count within JavaScript's range, else 0."""
     return int(value) if is_figure(value) and value == int(value) else 0
 
 
@@ -65,24 +65,24 @@ def as_money(value: object) -> float | None:
 
 
 def is_figure(value: object) -> TypeGuard[int | float]:
-    """Whether it is a number from 0 up to what a float tells apart; no sum of such is infinite."""
+    """Whether it is a number from 0 to the largest exact float, so that no sum is infinite."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return 0 <= value <= MOST_FIGURE
 
 
 def decoded(raw: bytes | msgspec.Raw) -> object:
-    """The JSON value, or None when it cannot be read."""
+    """The JSON value, or None if it cannot be read."""
     return decoded_as(object, raw)
 
 
 def decoded_as(kind: type[T], raw: bytes | msgspec.Raw) -> T | None:
-    """The JSON as this type, or None when it does not fit."""
+    """The JSON as this type, or None if it does not fit."""
     return decoded_by(partial(msgspec.json.decode, type=kind), raw)
 
 
 def decoded_by(decode: Callable[[bytes | msgspec.Raw], T], raw: bytes | msgspec.Raw) -> T | None:
-    """What `decode` makes of it, mended if it is legal and refused; None when it does not fit."""
+    """The result of `decode`, after mending if it is legal but refused; None if it does not fit."""
     try:
         return decode(raw)
     except UNREADABLE:
@@ -94,7 +94,7 @@ def decoded_by(decode: Callable[[bytes | msgspec.Raw], T], raw: bytes | msgspec.
 
 
 def raw_text(line: bytes) -> str:
-    """What an agent sent, as text and cut, to be kept with what was not understood."""
+    """What an agent sent, as text and cut, for a report of what was not understood."""
     return line[:RAW_LENGTH].decode("utf-8", "replace")
 
 
@@ -104,7 +104,7 @@ def shown(line: bytes) -> str:
 
 
 def timestamp_of(text: str) -> float:
-    """The time that an agent wrote; what is none is very long ago."""
+    """An agent's time as a timestamp; the distant past if it cannot be read."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -113,7 +113,7 @@ def timestamp_of(text: str) -> float:
 
 
 def time_text(seconds: float) -> str:
-    """A time as the agents write it; empty for one that no calendar has."""
+    """A time in the agents' format; empty if it is out of range."""
     try:
         moment = datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""One side of a JSON-RPC 2.0 connection: numbers requests, finds who waits for a reply."""
+"""One side of a JSON-RPC 2.0 connection: numbers requests and matches their replies."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ class RpcMessage(Struct, gc=False):
 
 
 class RpcError(Struct, frozen=True):
-    """The error of a reply, in words for people."""
+    """The error of a reply, as text for people."""
 
     code: int
     message: str
 
     @classmethod
     def read(cls, raw: Raw) -> RpcError:
-        """The error as sent; a shape that JSON-RPC does not know is kept as its text."""
+        """The error as sent; one of an unknown shape is kept as its text."""
         error = decoded(raw)
         if not is_object(error):
             return cls(0, raw_text(bytes(raw)))
         code = at(error, "code")
         message = text_at(error, "message")
-        # Gemini 0.61.0 sends the HTTP status for a code and the body for a message.
+        # Gemini 0.61.0 sends the HTTP status as code and the body as message.
         message = (
             text_at(decoded(message.encode("utf-8", "replace")), "error", "message") or message
         )
         details = at(error, "data")
-        # codex and gemini say "Internal error" and tell the rest here.
+        # codex and gemini say "Internal error" and put the rest here.
         more = text_at(details, "details") or text_at(details, "message")
         if isinstance(details, str):
             more = details
@@ -66,7 +66,7 @@ class RpcError(Struct, frozen=True):
 
 
 def error_words(text: str) -> str:
-    """The message inside of an API's error body, when that is all an agent passes on."""
+    """The message in an API's error body, if that is all an agent passes on."""
     body = decoded(text.encode("utf-8", "replace"))
     return text_at(body, "error", "message") or text.strip()
 
@@ -82,7 +82,7 @@ OnReply: TypeAlias = Callable[[Reply], list[Fact]]
 
 
 class Peer:
-    """Our side. Requests of ours have counted ids; those of the other side keep their own."""
+    """Our side. Our requests have counted ids; those of the other side keep their own."""
 
     def __init__(self) -> None:
         self._next_id = 0
@@ -90,7 +90,7 @@ class Peer:
         self._out = bytearray()
 
     def request(self, method: str, params: JsonObject, on_reply: OnReply) -> RpcId:
-        """Ask; `on_reply` is called with the answer, once."""
+        """Send a request; `on_reply` is called once with the reply."""
         rpc_id = self._next_id
         self._next_id += 1
         self._waiting[rpc_id] = on_reply
@@ -98,7 +98,7 @@ class Peer:
         return rpc_id
 
     def notify(self, method: str, params: JsonObject) -> None:
-        """Tell, without an answer."""
+        """Send a notification."""
         self._send({"method": method, "params": params})
 
     def answer(self, rpc_id: RpcId, result: JsonObject) -> None:
@@ -106,16 +106,16 @@ class Peer:
         self._send({"id": rpc_id, "result": result})
 
     def refuse(self, rpc_id: RpcId | float, code: int, message: str) -> None:
-        """Answer a request of the other side with an error; an odd id is said back as it came."""
+        """Answer a request of the other side with an error; an odd id is returned as it came."""
         self._send({"id": rpc_id, "error": {"code": code, "message": message}})
 
     def waiter(self, rpc_id: RpcId | UnsetType | None) -> OnReply | None:
-        """Who waits for the reply with this id; nobody does from now on."""
-        # The key 1.0 or True would find 1, so only what we sent counts.
+        """Remove and return the callback for the reply with this id."""
+        # The keys 1.0 and True would match 1, so the type is checked.
         return self._waiting.pop(rpc_id, None) if type(rpc_id) is int else None
 
     def data_to_send(self) -> bytes:
-        """The bytes that have come up since the last call."""
+        """The bytes to send since the last call."""
         data = bytes(self._out)
         self._out.clear()
         return data

@@ -1,7 +1,7 @@
-"""Rewrites legal JSON that msgspec refuses: lone surrogates, and numbers that nothing can hold.
+"""Rewrites legal JSON that msgspec refuses: lone surrogates and numbers out of range.
 
-Only a line that was refused comes here. JavaScript writes half an emoji as `\\ud83d` wherever it
-cuts a string (ES2019), and streams it so.
+Only refused lines come here. JavaScript writes half an emoji as `\\ud83d` wherever it cuts a string
+(ES2019), and streams it that way.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Final, NoReturn, TypeAlias
 from avatar_actors.model.values import JsonObject
 
 REPLACEMENT: Final = "\ufffd"
-# What JSON's decoder has not put together.
+# What JSON's decoder has not joined.
 _HALVES: Final = re.compile("[\ud800-\udfff]+")
 
-# The first half of a sign without its second one, and the other way round.
+# The first half of a character without its second, and vice versa.
 _FIRST_ALONE: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])")
 _SECOND_ALONE: Final = re.compile(
     rb"(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-# Python reads no integer of more digits than this.
+# Python reads no integer with more digits than this.
 _MOST_DIGITS: Final = 4300
-# A longer line is not taken apart: that may need a hundred times its memory.
+# A longer line is not decoded in Python: that may take a hundred times its memory.
 _LONGEST: Final = 1024 * 1024
 
 
@@ -46,14 +46,14 @@ def _replaced(halves: re.Match[str]) -> str:
 
 
 def _without_halves(line: bytes) -> bytes:
-    # No half stands behind an escaped backslash; NUL is in no legal JSON.
+    # An escaped backslash precedes no half; legal JSON has no NUL.
     plain = line.replace(b"\\\\", b"\0\0")
     plain = _SECOND_ALONE.sub(rb"\\ufffd", _FIRST_ALONE.sub(rb"\\ufffd", plain))
     return plain.replace(b"\0\0", b"\\\\")
 
 
 def _loaded(line: bytes) -> object:
-    """The value; a number that nothing can hold is its text. ValueError if it is no JSON."""
+    """The value; a number out of range becomes its text. ValueError if it is not JSON."""
     load = partial(json.loads, line, parse_float=_float, parse_constant=_refuse_constant)
     try:
         return load()
@@ -74,15 +74,15 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-# The object in a message that holds a piece of the answer, and under which key.
+# The object in a message that holds a piece of the answer, and its key.
 Piece: TypeAlias = tuple[JsonObject, str]
 
 
 class SplitSigns:
-    """Puts together what was split: half a sign at the end of a piece of text, half in the next.
+    """Joins characters that were split between two pieces of text.
 
-    The first half is held back until the next message. `piece_of` finds the text in a message that
-    has one; only a line with the word `marker` in it is looked into.
+    The first half is held back until the next message. `piece_of` finds the text in a message; only
+    lines that contain `marker` are inspected.
     """
 
     def __init__(self, marker: bytes, piece_of: Callable[[object], Piece | None]) -> None:
@@ -91,12 +91,12 @@ class SplitSigns:
         self.half = ""
 
     def left_over(self) -> str:
-        """What to tell in place of the half, when something else came than the other one."""
+        """The replacement for a half whose other half did not come."""
         half, self.half = self.half, ""
         return REPLACEMENT if half else ""
 
     def joined(self, line: bytes) -> tuple[str, bytes]:
-        """The text that goes before the line's own, and the line; it may still need mending."""
+        """The text to put before the line's own, and the line, which may still need mending."""
         message = _message(line) if self._marker in line else None
         piece = self._piece_of(message)
         if piece is None:
@@ -105,7 +105,7 @@ class SplitSigns:
         text = str(holder[key])
         before = ""
         if self.half and "\udc00" <= text[:1] <= "\udfff":
-            # The two halves are one sign only in UTF-16.
+            # The two halves are one character only in UTF-16.
             sign = (self.half + text[0]).encode("utf-16", "surrogatepass").decode("utf-16")
             self.half, text = "", sign + text[1:]
         else:

@@ -1,4 +1,4 @@
-"""Where a connection stands: one table of what may follow what, and the ids that are done with."""
+"""The phases of a connection, as one table of allowed steps, and a bounded set of recent ids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Phase(Enum):
-    """Where the connection stands."""
+    """The phase of a connection."""
 
     NEW = "new"
     OPENING = "opening"
@@ -18,7 +18,7 @@ class Phase(Enum):
 
 
 class Step(Enum):
-    """What moves it on."""
+    """What changes the phase."""
 
     OPEN = "open"
     OPENED = "opened"
@@ -46,13 +46,13 @@ MOVES: Final = {
 
 
 class PhaseTracker:
-    """The present phase. A step that the table does not have is not made."""
+    """The current phase; a step that is not in the table is not made."""
 
     def __init__(self) -> None:
         self.phase = Phase.NEW
 
     def go(self, step: Step) -> bool:
-        """Make the step if it may follow; whether it did."""
+        """Make the step if it is allowed; returns whether it was."""
         found = MOVES.get((self.phase, step))
         if found is not None:
             self.phase = found
@@ -63,7 +63,7 @@ MOST_REMEMBERED: Final = 1024
 
 
 class RecentIds:
-    """The latest of the ids that were added; older ones are forgotten."""
+    """Remembers the latest ids added; older ones are forgotten."""
 
     def __init__(self) -> None:
         self._ids: dict[str, None] = {}
@@ -72,7 +72,7 @@ class RecentIds:
         return name in self._ids
 
     def add(self, *names: str) -> None:
-        """Done with these."""
+        """Remember these ids."""
         for name in names:
             self._ids.pop(name, None)
             self._ids[name] = None

@@ -1,4 +1,4 @@
-"""Events that every wire makes in the same way: thinking, cost, diagnostics."""
+"""Builds the events that all wires share: thinking, cost, diagnostics."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from avatar_actors.model.events import CostEvent, DiagnosticEvent, ThinkingEvent
 from avatar_actors.model.values import CostSource, Level, ThinkingPhase, Usage
 from avatar_actors.wire.json_values import is_figure, is_object, raw_text
 
-# Where a subject is looked for. Agents write it first: "**Considering options**\n…".
+# Where a subject is searched: agents write it first, as "**Considering options**\n…".
 HEAD_LENGTH: Final = 256
 SUBJECT: Final = re.compile(r"\s*\*\*([^*\n]+)\*\*")
 
-# Where key words are looked for in one piece, and how much of a cut word is kept for the next.
+# How much of a piece is searched for keywords, and how much of a cut word is kept for the next.
 SCANNED: Final = 4096
 LONGEST_WORD: Final = 24
 
@@ -30,7 +30,7 @@ PHASES: Final = {word[:STEM]: phase for phase, words in KEY_WORDS.items() for wo
 
 
 def phase_of(text: str) -> ThinkingPhase | None:
-    """What the last key word in the text stands for, if there is one."""
+    """The phase of the last keyword in the text, if there is one."""
     phase = None
     for word in text[:SCANNED].lower().replace("*", " ").split():
         phase = PHASES.get(word[:STEM], phase)
@@ -40,8 +40,8 @@ def phase_of(text: str) -> ThinkingPhase | None:
 class Thoughts:
     """One stream of thoughts, block after block.
 
-    `chunk` begins a block by itself; `open` does so with an id of the agent's own. The phase of a
-    block is that of the latest key word in it.
+    `chunk` starts a block if none is open; `open` starts one with the agent's own id. The phase of
+    a block is that of its latest keyword.
     """
 
     def __init__(self) -> None:
@@ -55,11 +55,11 @@ class Thoughts:
 
     @property
     def block_id(self) -> str:
-        """The block that is open, or nothing."""
+        """The id of the open block, or empty."""
         return self._block_id
 
     def open(self, block_id: str = "") -> None:
-        """Begin a block; one that is still open should have been closed before."""
+        """Start a block; an open one must be closed first."""
         self._blocks += 1
         self._block_id = block_id or f"thought-{self._blocks}"
         self._head = self._subject = self._cut_word = ""
@@ -67,7 +67,7 @@ class Thoughts:
         self._fresh = True
 
     def chunk(self, text: str, token_count: int = 0) -> ThinkingEvent:
-        """The event of the next piece of the open block."""
+        """The event for the next piece of the open block."""
         if not self._block_id:
             self.open()
         is_start, self._fresh = self._fresh, False
@@ -83,7 +83,7 @@ class Thoughts:
         )
 
     def close(self, token_count: int = 0) -> ThinkingEvent | None:
-        """The last event of the open block, without text; None when none is open."""
+        """The last event of the open block, without text; None if none is open."""
         if not self._block_id:
             return None
         block_id, self._block_id = self._block_id, ""
@@ -109,7 +109,7 @@ class Thoughts:
 
 
 def remark(message: str) -> DiagnosticEvent:
-    """A warning of the wire's own."""
+    """A warning by the wire itself."""
     return DiagnosticEvent(message=message, level=Level.WARNING, source="wire")
 
 
@@ -123,7 +123,7 @@ _MOST_NAMES: Final = 8
 
 
 def cost_event(usage: Usage) -> CostEvent:
-    """The report of this usage."""
+    """The event for this usage."""
     return CostEvent(
         cost_usd=usage.cost_usd,
         input_tokens=usage.input_tokens,
@@ -135,7 +135,7 @@ def cost_event(usage: Usage) -> CostEvent:
 
 
 def impossible(report: object) -> list[DiagnosticEvent]:
-    """A word about the figures of a report that cannot be, and are therefore not counted."""
+    """A warning about impossible figures, which are not counted."""
     names = ", ".join(_impossible(report, _LEVELS))
     words = f"the agent tells figures that cannot be, not counted: {names}"
     return [remark(words)] if names else []

@@ -1,4 +1,4 @@
-"""The embedded agent as the programs use it: its command, its scripts, a home for its sessions."""
+"""The embedded agent and the fake Claude as the programs use them: commands, scripts, sessions."""
 
 import json
 import os
@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import avatar_actors
+from tests.fake_agents import launcher
 
 ROOT = Path(avatar_actors.__file__).resolve().parents[1]
 # As the embedded provider starts it.
-PYTHON = (
+EMBEDDED = (
     sys.executable,
     "-I",
     "-S",
@@ -60,7 +61,7 @@ def flood(chunks: int, text: str = "some words ") -> str:
 class Dialect:
     """How a plain program begins a session and a turn, and knows their ends."""
 
-    flags: tuple[str, ...]
+    command: tuple[str, ...]
     greetings: Callable[[str], Sequence[tuple[Mapping[str, object], IsLast]]]
     prompt: Callable[[str, str], Mapping[str, object]]
     is_over: IsLast
@@ -103,9 +104,9 @@ def _claude_prompt(_: str, text: str) -> Mapping[str, object]:
     }
 
 
-ACP = Dialect(("--dialect", "acp"), _acp_greetings, _acp_prompt, lambda said: said.get("id") == 2)
+ACP = Dialect(EMBEDDED, _acp_greetings, _acp_prompt, lambda said: said.get("id") == 2)
 CLAUDE = Dialect(
-    ("--dialect", "claude", *CLAUDE_FLAGS),
+    (*launcher.command("claude"), *CLAUDE_FLAGS),
     _claude_greetings,
     _claude_prompt,
     lambda said: said.get("subtype") == "session_state_changed" and said.get("state") == "idle",
@@ -120,7 +121,7 @@ class PlainAgent:
         self._session_id = ""
         self._rest = b""
         self._process = subprocess.Popen(
-            [*PYTHON, *dialect.flags],
+            dialect.command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=path,

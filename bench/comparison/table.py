@@ -13,8 +13,8 @@ BEGIN = "<!-- comparison: begin -->"
 END = "<!-- comparison: end -->"
 TITLE, COLUMN = 25, 24
 WIRES = {
-    "acp": "ACP: the embedded agent with `--dialect acp`",
-    "claude": "Claude's stream-json: the embedded agent with `--dialect claude`",
+    "acp": "ACP: the embedded agent",
+    "claude": "Claude's stream-json: the fake Claude of the tests",
 }
 
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from bench.agents.embedded import PYTHON, ROOT
+from bench.agents.embedded import EMBEDDED, ROOT
 from bench.comparison.contestants import Contestant
 from bench.comparison.remains import end, everybody, settled, watch
+from tests.fake_agents import launcher
 
 LIMIT = 120.0
 COMPLAINTS = "stderr"
@@ -60,10 +61,10 @@ def _home(wire: str) -> Generator[Path]:
     """Where the agent works and keeps its sessions, with the program that starts it."""
     with tempfile.TemporaryDirectory(prefix="compare-", ignore_cleanup_errors=True) as name:
         home = Path(name)
-        launcher = home / "agent"
-        command = shlex.join([*PYTHON, "--dialect", wire])
-        launcher.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
-        launcher.chmod(0o700)
+        program = home / "agent"
+        command = shlex.join(EMBEDDED if wire == "acp" else launcher.command(wire))
+        program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
+        program.chmod(0o700)
         yield home
 
 

@@ -6,10 +6,11 @@ import sys
 from typing import Any
 
 import pytest
+import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_actors.avatar.structured_output import check_schema, instruction
+from avatar_actors.avatar.structured_output import answer_in, check_schema, instruction
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.programs.schema_check import find, why_not
 
@@ -121,3 +122,12 @@ def test_jsonschema_is_imported_only_by_who_needs_it() -> None:
         "assert 'jsonschema' not in sys.modules and 'referencing' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+async def test_many_small_objects_are_checked_where_they_hold_up_nobody() -> None:
+    answer = "[" + ",".join(["{}"] * 5000) + "]"
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        # Here it would not even see that it is cancelled.
+        await answer_in(answer, {"items": {"type": "object"}})
+    assert scope.cancelled_caught

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from avatar_actors.chaos import ChaosOptions, FaultKind, RunProgress, report_from_json
-from avatar_actors.cli.chaos_display import picture
+from avatar_actors.cli.chaos import picture
 from avatar_actors.cli.commands import run
 from avatar_actors.programs.warden.process_tree import descendants
 from tests.thorough import for_conformance

@@ -143,7 +143,7 @@ DEFECTS = {
     ),
     "a descriptor of a session is not closed": defect(
         Edit(
-            "avatar_actors/processes/owned_fd.py",
+            "avatar_actors/processes/descriptors.py",
             "if self.is_ours():\n            os.close",
             f"if self.is_ours() and not {ONCE}:\n            os.close",
         ),

@@ -23,7 +23,7 @@ class End(Struct, frozen=True):
 
 
 ENDS = (
-    End("refused", (script({"stop": "refusal"}),), 5, ("refused", "another way")),
+    End("refused", (script({"stop": "refusal"}),), 5, ("refused", "rephrase")),
     End("failed", (script({"error": {"code": -32603, "message": "no luck"}}),), 1, ("no luck",)),
     End(
         "crashed",

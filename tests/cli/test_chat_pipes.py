@@ -46,7 +46,7 @@ def test_the_answer_streams_while_the_agent_still_works(tmp_path: Path) -> None:
 def test_escape_codes_of_the_agent_reach_nobody(tmp_path: Path) -> None:
     said = "\x1b]0;title\x07red \x1b[31mtext\x1b[0m\x9b31m\r\tand\nmore"
     done = avatar(tmp_path, "chat", script({"say": said, "chunks": 20}))
-    assert done.stdout == "red text31m\tand\nmore\n"
+    assert done.stdout == "red text\tand\nmore\n"
 
 
 def test_low_08_stderr_has_no_character_that_turns_another(tmp_path: Path) -> None:
@@ -75,14 +75,16 @@ def test_ten_megabytes_are_taken_and_bad_bytes_are_marked(tmp_path: Path) -> Non
         tmp_path, "chat", script({"say": "ok"}), stdin=b"0123456789" * 10**6 + b"\xff\xff"
     )
     assert (done.returncode, done.stdout) == (0, "ok\n")
-    assert done.stderr == "avatar: stdin is not all UTF-8; 2 places became �\n"
+    assert done.stderr == "avatar: stdin is not valid UTF-8; 2 places became �\n"
 
 
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        pytest.param(b"\x89PNG\0\0", "no text", id="binary"),
-        pytest.param(b"x" * (33 * 2**20), "more than 32 MiB", id="too much", marks=for_conformance),
+        pytest.param(b"\x89PNG\0\0", "not text", id="binary"),
+        pytest.param(
+            b"x" * (33 * 2**20), "larger than 32 MiB", id="too much", marks=for_conformance
+        ),
         pytest.param(b" \n", "is empty", id="blank", marks=for_conformance),
     ],
 )
@@ -202,7 +204,7 @@ def test_a_second_signal_leaves_at_once_and_the_agent_goes_too(tmp_path: Path) -
         assert os.read(process.stdout.fileno(), 100) == b"here"
         host, family = process_identity(process.pid), descendants(process.pid)
         process.send_signal(signal.SIGINT)
-        assert any(b"once more leaves" in line for line in process.stderr)
+        assert any(b"Ctrl-C again leaves now" in line for line in process.stderr)
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
     wait_until(
@@ -224,5 +226,5 @@ def test_a_closed_stdout_and_a_full_disk_are_one_line(tmp_path: Path) -> None:
     assert run.stdout == b"141\n1\n"
     assert run.stderr.decode().splitlines() == [
         "avatar: stdout is closed",
-        "avatar: the output cannot be written: No space left on device",
+        "avatar: cannot write the output: No space left on device",
     ]

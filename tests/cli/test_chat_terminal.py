@@ -13,6 +13,7 @@ from avatar_actors.programs.warden.process_tree import descendants
 from tests.cli.programs import PATIENCE, script
 from tests.cli.terminal import CTRL_C, CTRL_Z, Terminal, avatar_in_terminal
 from tests.conformance.remains import directories_of
+from tests.fake_agents.launcher import configuration
 from tests.thorough import for_conformance
 
 KEYS = re.compile(r"\by\b.*\bn\b.*\be\b")
@@ -80,7 +81,7 @@ def test_always_is_remembered_for_an_agent_that_knows_only_once(tmp_path: Path) 
 
 
 def test_an_input_is_edited_before_it_is_allowed(tmp_path: Path) -> None:
-    (tmp_path / "c.yaml").write_text("embedded: {dialect: claude}\n")
+    (tmp_path / "c.yaml").write_text(configuration(tmp_path))
     editor = {"EDITOR": "sed -i s/bread/cake/"}
     arguments = ("chat", "-c", "c.yaml", script(ASK))
     with avatar_in_terminal(tmp_path, *arguments, env=editor) as terminal:
@@ -93,7 +94,7 @@ def test_an_input_is_edited_before_it_is_allowed(tmp_path: Path) -> None:
 
 @for_conformance
 def test_the_end_of_the_turn_ends_the_editor(tmp_path: Path) -> None:
-    (tmp_path / "c.yaml").write_text("embedded: {dialect: claude}\n")
+    (tmp_path / "c.yaml").write_text(configuration(tmp_path))
     (tmp_path / "editor").write_text("#!/bin/sh\necho my editor >/dev/tty\nexec sleep 60\n")
     (tmp_path / "editor").chmod(0o700)
     arguments = ("chat", "-c", "c.yaml", script(ASK))
@@ -110,7 +111,7 @@ def test_an_agent_that_takes_no_other_input_says_so_and_waits(tmp_path: Path) ->
     with avatar_in_terminal(tmp_path, "chat", script(ASK)) as terminal:
         wait_to_be_asked(terminal)
         terminal.press("e")
-        terminal.wait_for("embedded takes no other input")
+        terminal.wait_for("embedded does not accept a changed input")
         terminal.press("n")
         assert terminal.wait() == 0
 
@@ -164,7 +165,7 @@ def test_a_second_ctrl_c_leaves_a_deaf_agent_at_once(tmp_path: Path) -> None:
         terminal.wait_for("I begin.")
         family = descendants(terminal.pid)
         terminal.press(CTRL_C)
-        terminal.wait_for("once more leaves at once")
+        terminal.wait_for("Ctrl-C again leaves now")
         terminal.press(CTRL_C)
         assert terminal.wait() == 130
         assert_left_as_found(terminal)

@@ -27,7 +27,7 @@ def test_a_right_one_is_a_line(tmp_path: Path) -> None:
     done = avatar(tmp_path, "config", "check", "a.yaml")
     assert (done.returncode, done.stdout) == (0, "ok: a.yaml (provider: gemini)\n")
     none = avatar(tmp_path, "config", "check")
-    assert none.stdout == "ok: no file, the defaults (provider: chosen when it is needed)\n"
+    assert none.stdout == "ok: no file, the defaults (provider: chosen at each start)\n"
 
 
 def test_a_wrong_one_is_a_line_too(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_into_a_pipe_it_is_an_aligned_table_without_colours(tmp_path: Path) -> N
     lines = done.stdout.splitlines()
     assert lines[0].split() == ["NAME", "WHAT", "IT", "IS", "PROGRAM", "STATE"]
     assert all(line[lines[0].index("WHAT") - 1] == " " for line in lines[:9])
-    assert lines[10].startswith("* avatar chat would take embedded: no other agent is ready")
+    assert lines[10].startswith("* avatar chat would use embedded: no other agent is ready")
     assert "\x1b" not in done.stdout
 
 

@@ -68,8 +68,8 @@ def test_a_session_is_shown_by_the_beginning_of_its_id(home: Path) -> None:
     ("arguments", "code", "line"),
     [
         (("show", "11112222-abab"), 2, f"no session '11112222-abab'; did you mean {FIRST}?"),
-        (("resume", "1111", "hi"), 2, "2 sessions begin with '1111': "),
-        (("list", "-p", "acp"), 1, "the sessions of acp cannot be read"),
+        (("resume", "1111", "hi"), 2, "2 sessions start with '1111': "),
+        (("list", "-p", "acp"), 1, "cannot read the sessions of acp"),
         (("list", "-c", "no-such"), 2, "no-such: cannot be read: No such file"),
     ],
 )
@@ -105,4 +105,4 @@ def test_at_a_terminal_titles_are_cut_and_narrow_ones_get_records(home: Path) ->
 
 def test_where_there_are_none_it_says_so(tmp_path: Path) -> None:
     done = avatar(tmp_path, "session", "list")
-    assert done.stdout == "no sessions of this directory; all: avatar session list --all\n"
+    assert done.stdout == "no sessions for this directory; to see all: avatar session list --all\n"

@@ -20,6 +20,7 @@ from avatar_actors.processes.sweep import process_identity
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
 from tests.cli.terminal import CTRL_C, Terminal, avatar_in_terminal
 from tests.conformance.remains import directories_of
+from tests.fake_agents.launcher import configuration
 from tests.thorough import for_conformance
 
 HOST = """
@@ -216,7 +217,7 @@ def test_a_key_answers_what_the_agent_asks_below_its_tree(
 
 @for_conformance
 def test_what_is_asked_below_a_tree_is_edited_before_it_is_allowed(tmp_path: Path) -> None:
-    (tmp_path / "c.yaml").write_text("embedded: {dialect: claude}\n")
+    (tmp_path / "c.yaml").write_text(configuration(tmp_path))
     arguments = ("tree", "-c", "c.yaml", "write notes.txt: buy milk")
     editor = {"EDITOR": "sed -i s/milk/bread/"}
     with avatar_in_terminal(tmp_path, *arguments, env=editor) as terminal:
@@ -282,7 +283,7 @@ def test_a_program_that_does_not_answer_is_named() -> None:
     stopped = FoundProgram(ObservableProgram(pid=7, socket=Path("/nowhere")), None)
     with pytest.raises(Failure, match="process 7: does not answer; it is stopped"):
         candidates([stopped], None)
-    with pytest.raises(Failure, match="process 8 shows no tree; there are: 7"):
+    with pytest.raises(Failure, match="process 8 shows no tree; these do: 7"):
         candidates([stopped], 8)
 
 
@@ -291,7 +292,7 @@ def test_a_program_that_does_not_answer_is_named() -> None:
     [
         (("--pid", "1", "hello"), "without a prompt"),
         (("--once", "hello"), "without a prompt"),
-        (("-m", "opus"), "without a prompt a program that runs is watched"),
+        (("-m", "opus"), "without a prompt, a running program is watched"),
         (("--pid", "0"), "--pid"),
     ],
 )

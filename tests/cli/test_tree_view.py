@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from avatar_actors import TreeChange, TreeHappening, TreePart, TreeSnapshot
 from avatar_actors.cli.display import Style
 from avatar_actors.cli.tree.view import FRESH, TreeView
-from avatar_actors.cli.tree.wording import age, is_notable, told
+from avatar_actors.cli.tree.wording import age, change_line, is_notable
 
 NOW = 1_000_000.0
 PLAIN = Style(colour=False)
@@ -92,7 +92,7 @@ def test_names_cannot_do_anything_to_the_terminal() -> None:
     change = TreeChange(
         what=TreeHappening.CRASHED, path="runtime/avatars/a\x1b[2J\nb", time=NOW, error="ValueError"
     )
-    assert re.fullmatch(r"\d\d:\d\d:\d\d a b: crashed \(ValueError\)", told(change))
+    assert re.fullmatch(r"\d\d:\d\d:\d\d a b: crashed \(ValueError\)", change_line(change))
 
 
 @pytest.mark.parametrize(

@@ -1,41 +1,33 @@
-"""The tables of the page about configuration, from the table in the code.
+"""The tables of the page about configuration, made from the keys in the code.
 
 `python -m tests.config.page` writes them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from avatar_actors.config import avatar_sections, provider_sections
-from avatar_actors.config.avatar_sections import Servers
-from avatar_actors.config.keys import Key, Named, RemovedKey, Section
-from avatar_actors.config.schema import ROOT
+from avatar_actors.config.keys import Key, Named, RemovedKey
+from avatar_actors.config.sections import EVERY_AVATAR, ROOT, WITH_COMMAND
+from tests.config.table import section_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "avatars" / "configuration.md"
 BEGIN, END = "<!-- every key: begin -->\n", "<!-- every key: end -->\n"
-EVERYWHERE = (*avatar_sections.AGENT, *avatar_sections.COMMAND)
 HEAD = "| key | value | meaning |\n|---|---|---|\n"
 
 
 def rows(keys: Iterable[Key], above: str = "") -> Iterator[str]:
     """A row for each key, and for those below it."""
     for key in keys:
-        name, kind, about = f"{above}{key.name}", key.kind, key.about
-        match kind:
-            case Section():
-                yield f"| `{name}` | {kind.words} | {about} |"
-                yield from rows(kind.keys, f"{name}.")
-            case Named(each) | Servers(Named(each)):
-                yield f"| `{name}` | {kind.words} | {about} |"
-                yield from rows(_own(each), f"{name}.NAME.")
-            case RemovedKey(why):
-                yield f"| `{name}` | refused | {why} |"
-            case _:
-                yield f"| `{name}` | {kind.words} | {about} |"
+        name = f"{above}{key.name}"
+        words = "refused" if key.note(RemovedKey) else key.words()
+        yield f"| `{name}` | {words} | {key.about()} |"
+        if below := section_of(key.kind):
+            inside = ".NAME." if isinstance(key.kind, Named) else "."
+            yield from rows(below.keys.values(), f"{name}{inside}")
 
 
-def _own(section: Section) -> list[Key]:
-    return [key for key in section.keys if key not in EVERYWHERE]
+def besides(keys: Mapping[str, Key], known: Mapping[str, Key]) -> list[Key]:
+    return [key for key in keys.values() if known.get(key.name) != key]
 
 
 def table(title: str, found: Iterable[str]) -> str:
@@ -44,22 +36,19 @@ def table(title: str, found: Iterable[str]) -> str:
 
 def tables() -> str:
     """All of them: what several sections have in common stands once."""
-    sections = {key.name: key for key in ROOT.keys}
-    shared = {key.name for key in avatar_sections.SHARED}
-    agents = [key for key in EVERYWHERE if key.name not in shared]
     parts = [
-        table("Every avatar: `engine`, and each provider's section", rows(avatar_sections.SHARED)),
-        table("Each provider's section, besides", rows(agents)),
+        table("Every avatar: `engine`, and each provider's section", rows(EVERY_AVATAR.values())),
+        table("Each provider's section, in addition", rows(besides(WITH_COMMAND, EVERY_AVATAR))),
     ]
-    for name in ("claude", "gemini", "codex", "acp", "embedded"):
-        kind = sections[name].kind
-        assert isinstance(kind, Section)
-        parts.append(table(f"Only `{name}`", rows(_own(kind), f"{name}.")))
-    providers = rows(_own(provider_sections.OWN.each), "providers.NAME.")
-    parts.append(table("Only `providers`, an agent of your own", providers))
-    rest = [sections[name] for name in ("provider", "rate_limit", "budget", "runtime")]
-    rest += [sections["logging"], sections["metrics"]]
-    parts.append(table("The whole program", rows(rest)))
+    for name in ("claude", "gemini", "codex", "acp", "embedded", "providers"):
+        section = section_of(ROOT.keys[name].kind)
+        assert section is not None
+        title, above = f"Only `{name}`", f"{name}."
+        if name == "providers":
+            title, above = "Only `providers`, an agent of your own", "providers.NAME."
+        parts.append(table(title, rows(besides(section.keys, WITH_COMMAND), above)))
+    names = ("provider", "rate_limit", "budget", "runtime", "logging", "metrics")
+    parts.append(table("The whole program", rows(ROOT.keys[name] for name in names)))
     return "\n".join(parts)
 
 

@@ -1,17 +1,14 @@
-"""The keys that the seed does not have; with these, every key of the table is seen to work."""
+"""The keys that the seed does not have; with these, every key is seen to work."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import yaml
 
-from avatar_actors.config.avatar_sections import Servers
-from avatar_actors.config.keys import AnyKind, Key, Named, Section
-from avatar_actors.config.schema import ROOT
 from avatar_actors.model.settings import PermissionMode, WhileBusy
 from tests.config.probes import Probe, Row, flag, generation, host, nested, program, setting
 from tests.config.seen import Seen, seen
+from tests.config.table import keys_in_tree, values
 from tests.config.test_seed_keys import REFUSED, ROWS
 
 
@@ -107,8 +104,7 @@ OTHERS: Final[list[Row]] = [
     ("acp", "{executable: agent, auth_method: k}", option("auth_method"), "k"),
     ("acp", "{url: ws://x}", setting("url"), "ws://x"),
     ("acp", "{url: 'ws://127.0.0.1:9', headers: {A: b}}", setting("headers"), {"A": "b"}),
-    ("embedded.dialect", "claude", flag("--dialect"), "claude"),
-    ("embedded.flavour", "gemini", flag("--flavour"), "gemini"),
+    ("embedded.files", "agent", option("files"), "agent"),
     ("providers.p.command", "agent", program, "agent"),
     ("providers.p", OWN % "args: [x]", arguments, ("agent", "x")),
     ("providers.p", OWN % "install: get it", own("install"), "get it"),
@@ -132,36 +128,8 @@ def test_the_key_does_something(key: str, value: str, probe: Probe, expected: ob
     assert probe(seen(nested(key, value), name if is_provider else "")) == expected
 
 
-def keys_within(section: Section) -> Iterator[Key]:
-    """The keys that have values of their own."""
-    for key in section.keys:
-        match key.kind:
-            case Section():
-                yield from keys_within(key.kind)
-            case Named(each) | Servers(Named(each)):
-                yield from keys_within(each)
-            case _:
-                yield key
-
-
-def keys_of(kind: AnyKind, tree: Any) -> Iterator[Key]:
-    """The keys that stand in a configuration."""
-    match kind:
-        case Section():
-            for name, value in tree.items():
-                key = kind.find(name)
-                assert key is not None
-                is_leaf = not isinstance(key.kind, Section | Named | Servers)
-                yield from [key] if is_leaf else keys_of(key.kind, value)
-        case Named(each) | Servers(Named(each)):
-            for value in tree.values():
-                yield from keys_of(each, value)
-        case _:
-            raise AssertionError(kind)
-
-
-def test_every_key_of_the_table_has_a_row() -> None:
+def test_every_key_has_a_row() -> None:
     texts = [nested(key, value) for key, value, *_ in (*ROWS, *OTHERS)]
     texts += [text for _, text, _ in REFUSED]
-    seen_to_work = [key for text in texts for key in keys_of(ROOT, yaml.safe_load(text))]
-    assert [key.name for key in keys_within(ROOT) if key not in seen_to_work] == []
+    seen_to_work = [key for text in texts for key, _ in keys_in_tree(yaml.safe_load(text))]
+    assert [path for path, key in values() if key not in seen_to_work] == []

@@ -1,4 +1,4 @@
-"""The JSON Schema, the page and the example say what the table says."""
+"""The JSON Schema, the page and the example say what the code says."""
 
 import re
 import subprocess
@@ -11,14 +11,16 @@ import pytest
 import yaml
 
 from avatar_actors.config.config import AvatarConfig, config_schema
-from avatar_actors.config.keys import Key, Meanings, Named, RemovedKey, Section, Switch
-from avatar_actors.config.schema import ROOT
+from avatar_actors.model.fields import fields_of
+from avatar_actors.model.settings import AvatarOptions, AvatarSettings
 from tests.config.page import BEGIN, END, PAGE, tables
 from tests.config.probes import nested
 from tests.config.seen import SEED
+from tests.config.table import every_key, values
 from tests.config.test_other_keys import OTHERS
 from tests.config.test_seed_keys import ROWS
 
+PACKAGE = PAGE.parents[2] / "avatar_actors"
 EXAMPLE = PAGE.parents[2] / "examples" / "config.yaml"
 VALIDATOR = jsonschema.Draft202012Validator(config_schema())
 
@@ -73,37 +75,14 @@ def test_what_is_refused_does_not_fit_the_schema(text: str) -> None:
         AvatarConfig.parse(text, environ={})
 
 
-def every_key(section: Section) -> list[Key]:
-    found: list[Key] = []
-    for key in section.keys:
-        found.append(key)
-        if isinstance(key.kind, Section):
-            found += every_key(key.kind)
-        elif isinstance(key.kind, Named):
-            found += every_key(key.kind.each)
-    return found
-
-
 def test_every_key_is_explained_and_goes_somewhere() -> None:
-    keys = every_key(ROOT)
-    assert [
-        key.name for key in keys if not key.about and not isinstance(key.kind, RemovedKey)
-    ] == []
-    says_it_itself = (Section, RemovedKey, Meanings, Switch)
-    aimless = [key for key in keys if not key.to and not isinstance(key.kind, says_it_itself)]
-    assert [key.name for key in aimless] == []
+    assert [path for path, key in every_key() if not key.about().strip()] == []
+    assert [path for path, key in values() if not key.targets] == []
 
 
 def test_the_page_has_the_tables_of_the_code() -> None:
     found = PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
     assert found.strip() == tables().strip(), "python -m tests.config.page writes them"
-
-
-def test_every_key_of_the_table_is_on_the_page() -> None:
-    names = set(re.findall(r"^\| `([\w.]+)` \|", PAGE.read_text("utf-8"), re.MULTILINE))
-    last = {name.rpartition(".")[2] for name in names}
-    sections = {"engine", "claude", "gemini", "codex", "acp", "embedded", "providers"}
-    assert sorted({key.name for key in every_key(ROOT)} - last - sections) == []
 
 
 def test_the_example_loads() -> None:
@@ -126,3 +105,28 @@ def test_yaml_is_imported_by_who_reads_a_file_only() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "True"]
+
+
+def test_a_setting_is_declared_in_one_module() -> None:
+    """A new setting is one field with its description; the keys, the page and the schema follow."""
+    files = [(path, path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")]
+    for name in ("max_answer", "max_line", "stall_warning", "backoff_base", "backup_count"):
+        declares = re.compile(rf"^\s+{name}: |[\"']{name}[\"']", re.MULTILINE)
+        assert [path.name for path, text in files if declares.search(text)] == ["settings.py"]
+
+
+ONLY_IN_PYTHON = {"fork", "prices"}
+# Settings that a file spells in another way, or that only some providers have.
+SPELT_OTHERWISE = {
+    "budget", "continue_last", "options", "output_schema", "rate_limit", "restarts", "resume",
+    "tools",
+}  # fmt: skip
+
+
+def test_every_setting_is_a_key_or_is_known_to_be_none() -> None:
+    targets = {target.partition(".")[0] for _, key in every_key() for target in key.targets}
+    fields = {field.name for field in fields_of(AvatarSettings)}
+    described = {field.name for field in fields_of(AvatarSettings) if field.description}
+    assert fields - described == ONLY_IN_PYTHON | SPELT_OTHERWISE
+    assert fields - targets == ONLY_IN_PYTHON
+    assert fields == set(AvatarOptions.__annotations__)

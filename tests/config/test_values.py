@@ -47,24 +47,24 @@ def test_not_a_number_is_a_number_of_yamls_core_schema(word: str) -> None:
 @pytest.mark.parametrize(
     ("text", "start", "end"),
     [
-        ("claud: {}", "a.yaml:1: claud: unknown key; there are acp,", "(did you mean 'claude'?)"),
-        ("claude:\n  modle: x", "a.yaml:2: claude.modle: unknown", "(did you mean 'model'?)"),
+        ("claud: {}", "a.yaml:1: claud: unknown key; there are acp,", "; did you mean 'claude'?"),
+        ("claude:\n  modle: x", "a.yaml:2: claude.modle: unknown", "; did you mean 'model'?"),
         (
             "gemini:\n  generation_config:\n    topk: 3",
             "a.yaml:3: gemini.generation_config.topk: unknown",
-            "(did you mean 'top_k'?)",
+            "; did you mean 'top_k'?",
         ),
         ("engine: {zzz: 1}", "a.yaml:1: engine.zzz: unknown key; there are", "working_dir"),
         (
             "claude: {mcp_servers: {a: {comand: x}}}",
             "a.yaml:1: claude.mcp_servers.a.comand: unknown key; there are args, command, env,",
-            "(did you mean 'command'?)",
+            "; did you mean 'command'?",
         ),
-        ("provider: claud", "a.yaml:1: provider: no provider 'claud'", "(did you mean 'claude'?)"),
+        ("provider: claud", "a.yaml:1: provider: no provider 'claud'", "; did you mean 'claude'?"),
         (
             "claude: {permission_mode: acceptedits}",
             "a.yaml:1: claude.permission_mode: must be one of default,",
-            "got 'acceptedits' (did you mean 'acceptEdits'?)",
+            "got 'acceptedits'; did you mean 'acceptEdits'?",
         ),
     ],
 )

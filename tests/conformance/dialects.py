@@ -1,4 +1,4 @@
-"""The agents of the conformance suite: each a dialect of the embedded agent, and what it lacks."""
+"""The agents of the conformance suite: the embedded one and the fake ones, and what each lacks."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -6,7 +6,8 @@ from enum import Enum
 import pytest
 from msgspec import Struct
 
-from avatar_actors import Continuity
+from avatar_actors import Continuity, Provider
+from tests.fake_agents import launcher
 from tests.thorough import for_conformance
 
 
@@ -36,26 +37,27 @@ class Dialect(Struct, frozen=True, kw_only=True):
     """One row of the table. `lacks` says why a fault cannot happen to this agent."""
 
     name: str
-    options: dict[str, str]
     lacks: Mapping[Trait, str] = {}
     # What it says of a session that it takes up again, before the next prompt.
     when_resumed: Continuity = Continuity.RESUMED
+
+    @property
+    def provider(self) -> Provider:
+        """The agent's own provider, with the fake agent as its program."""
+        return launcher.agent(self.name)
 
 
 DIALECTS = (
     Dialect(
         name="acp",
-        options={"flavour": "plain"},
         lacks={Trait.NAMED_UPDATES: NAMELESS},
     ),
     Dialect(
         name="gemini",
-        options={"flavour": "gemini"},
         lacks={Trait.HOST_FILES: OWN_FILES, Trait.NAMED_UPDATES: NAMELESS},
     ),
     Dialect(
         name="gemini-headless",
-        options={"dialect": "gemini"},
         when_resumed=Continuity.PENDING,
         lacks={
             Trait.PERMISSIONS: "tools that need approval are not there at all in this mode",
@@ -71,7 +73,6 @@ DIALECTS = (
     ),
     Dialect(
         name="codex-zed",
-        options={"flavour": "codex-zed"},
         lacks={
             Trait.HOST_FILES: OWN_FILES,
             Trait.NAMED_UPDATES: NAMELESS,
@@ -80,12 +81,10 @@ DIALECTS = (
     ),
     Dialect(
         name="codex-acp",
-        options={"flavour": "codex-acp"},
         lacks={Trait.HOST_FILES: OWN_FILES},
     ),
     Dialect(
         name="claude",
-        options={"dialect": "claude"},
         lacks={
             Trait.RESULT_IS_END: "its turn ends when it is idle, which it says after the result",
             Trait.LOGIN_AT_START: "it says so only with the first prompt",

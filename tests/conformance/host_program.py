@@ -26,8 +26,8 @@ def say(word: str, **more: object) -> None:
 
 
 async def perform(name: str, place: Path, scripts: list[str]) -> None:
-    options = surroundings(dialect_named(name), place)
-    async with open_avatar("embedded", **options) as avatar:
+    dialect = dialect_named(name)
+    async with open_avatar(dialect.provider, **surroundings(dialect, place)) as avatar:
         say("ready", pid=(await avatar.health()).pid)
         for steps in scripts:
             answer = await avatar.chat(script(*json.loads(steps)))

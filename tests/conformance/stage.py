@@ -154,7 +154,6 @@ def surroundings(dialect: Dialect, place: Path, *start: Step) -> AvatarOptions:
     work, home = place / "work", place / "home"
     work.mkdir(exist_ok=True)
     return AvatarOptions(
-        options=dict(dialect.options),
         working_dir=work,
         env={"AVATAR_EMBEDDED_HOME": str(home), "AVATAR_EMBEDDED_START": json.dumps(start)},
         timeouts=QUICK,
@@ -170,7 +169,7 @@ async def on_stage(
     chosen = surroundings(dialect, place, *start)
     chosen.update(options)
     with trio.fail_after(PATIENCE):
-        async with open_avatar("embedded", **chosen) as avatar, witnessed(avatar) as witness:
+        async with open_avatar(dialect.provider, **chosen) as avatar, witnessed(avatar) as witness:
             yield Stage(avatar, witness, place)
 
 

@@ -26,8 +26,8 @@ async def test_hostile_agent_harms_nobody(dialect: Dialect, tmp_path: Path) -> N
     options["permissions"] = PermissionMode.SAFE
     with trio.fail_after(PATIENCE + SECONDS):
         async with open_runtime() as runtime:
-            neighbour = await runtime.start("embedded", "neighbour", **options)
-            hostile = await runtime.start("embedded", "hostile", **options)
+            neighbour = await runtime.start(dialect.provider, "neighbour", **options)
+            hostile = await runtime.start(dialect.provider, "hostile", **options)
             end = time.monotonic() + SECONDS
             with growing_at_most(MOST_MEMORY):
                 async with hostile.events(capacity=64):

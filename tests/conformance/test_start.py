@@ -42,7 +42,7 @@ async def test_agent_that_never_answers_is_given_up_after_the_start_timeout(
     options = surroundings(dialect, tmp_path, {"mute": True})
     options["timeouts"] = SOON
     with trio.fail_after(PATIENCE), pytest.raises(AgentRefused, match="within 1 s") as raised:
-        async with open_avatar("embedded", **options):
+        async with open_avatar(dialect.provider, **options):
             pass
     assert "timeouts.start" in raised.value.advice
 
@@ -104,7 +104,7 @@ async def test_missing_executable_is_named(dialect: Dialect, tmp_path: Path) -> 
     options = surroundings(dialect, tmp_path)
     options["executable"] = "no-such-agent"
     with trio.fail_after(PATIENCE), pytest.raises(AgentNotFound, match="no-such-agent"):
-        async with open_avatar("embedded", **options):
+        async with open_avatar(dialect.provider, **options):
             pass
 
 
@@ -117,7 +117,7 @@ async def test_file_that_is_not_executable_is_named_with_what_to_do(
     program.write_text("#!/bin/sh\n")
     options["executable"] = str(program)
     with trio.fail_after(PATIENCE), pytest.raises(AgentNotFound, match=str(program)) as raised:
-        async with open_avatar("embedded", **options):
+        async with open_avatar(dialect.provider, **options):
             pass
     assert "chmod" in raised.value.advice
 
@@ -129,7 +129,7 @@ async def test_working_directory_that_is_not_there_is_a_mistake_of_the_host(
     options = surroundings(dialect, tmp_path)
     options["working_dir"] = tmp_path / "nowhere"
     with pytest.raises(SettingsError, match="nowhere"):
-        async with open_avatar("embedded", **options):
+        async with open_avatar(dialect.provider, **options):
             pass
 
 
@@ -145,6 +145,6 @@ async def test_start_can_be_cancelled_at_any_moment(dialect: Dialect, tmp_path: 
     options = surroundings(dialect, tmp_path, {"mute": True})
     for milliseconds in (0, 5, 20, 60, 120, 250):
         with trio.fail_after(PATIENCE), trio.move_on_after(milliseconds / 1000) as scope:
-            async with open_avatar("embedded", **options):
+            async with open_avatar(dialect.provider, **options):
                 pass
         assert scope.cancelled_caught

@@ -36,6 +36,7 @@ STYLES: Final = {
     "-vv": Style(colour=False, verbose=2),
     "--show-thinking": Style(colour=False, show_thinking=True),
 }
+CLAUDE: Final = "Claude"
 LOOKS_AWAY: Final = "a screen that looks away"
 # What these wait for would take a minute.
 ENDLESS: Final = ("retry: twice", "stall_warning: 0.1", "rate_limit: once a minute, sent twice")
@@ -43,7 +44,7 @@ NEEDS: Final[dict[str, AvatarOptions]] = {
     "": {},
     "sent twice": {},
     LOOKS_AWAY: {},
-    "dialect: claude": {"options": {"dialect": "claude"}},
+    CLAUDE: {},
     "retry: twice": {"retry": Retry(max_attempts=2, backoff_base=60)},
     "stall_warning: 0.1": {"timeouts": Timeouts(stall_warning=0.1, health_check_interval=0.1)},
     "budget: 100 tokens": {"budget": Budget(tokens=100)},
@@ -121,6 +122,7 @@ async def look(avatar: Avatar, stream: EventStream, watcher: Watcher, asked: lis
 @pytest.mark.parametrize("needs", sorted(NEEDS))
 async def test_scripts_show_what_the_page_says(needs: str, tmp_path: Path) -> None:
     scripts = groupby((row for row in rows() if row.needs == needs), key=lambda row: row.script)
-    async with Home(tmp_path).avatar(**NEEDS[needs]) as avatar:
+    agent = "claude" if needs == CLAUDE else "acp"
+    async with Home(tmp_path).avatar(agent=agent, **NEEDS[needs]) as avatar:
         for _, asked in scripts:
             await play(avatar, list(asked))

@@ -32,6 +32,7 @@ from avatar_actors import (
 )
 from tests.cli.programs import avatar
 from tests.conformance.stage import script
+from tests.fake_agents import launcher
 
 SAFE, ASK, UNRESTRICTED = PermissionMode.SAFE, PermissionMode.ASK, PermissionMode.UNRESTRICTED
 
@@ -157,24 +158,27 @@ async def test_safe_mode_writes_no_file_in_the_agents_name(tmp_path: Path) -> No
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize("dialect", ["claude", "gemini"])
-async def test_an_edit_of_another_dialect_ends_the_turn_too(tmp_path: Path, dialect: str) -> None:
-    name = {"claude": "Write", "gemini": "write_file"}[dialect]
+@pytest.mark.parametrize(
+    ("agent", "tool"), [("claude", "Write"), ("gemini-headless", "write_file")]
+)
+async def test_an_edit_of_another_agent_ends_the_turn_too(
+    tmp_path: Path, agent: str, tool: str
+) -> None:
     with trio.fail_after(120):
         async with open_avatar(
-            "embedded", working_dir=tmp_path, permissions=SAFE, options={"dialect": dialect}
+            launcher.agent(agent), working_dir=tmp_path, permissions=SAFE
         ) as avatar:
             assert (await avatar.capabilities()).permissions is PermissionBasis.ENFORCED
-            turn, _ = await played(avatar, script({"tool": name, "result": "w"}, {"deaf": -1}))
+            turn, _ = await played(avatar, script({"tool": tool, "result": "w"}, {"deaf": -1}))
             assert turn.outcome is Outcome.FAILED
 
 
 async def test_a_question_after_the_start_is_no_breach(tmp_path: Path) -> None:
     """Claude and Codex call a tool started before they ask about it."""
-    for options in ({"dialect": "claude"}, {"flavour": "codex-acp"}):
+    for agent in ("claude", "codex-acp"):
         with trio.fail_after(120):
             async with open_avatar(
-                "embedded", working_dir=tmp_path, permissions=SAFE, options=options
+                launcher.agent(agent), working_dir=tmp_path, permissions=SAFE
             ) as avatar:
                 turn, events = await played(avatar, script({"ask": "Write", "input": {}}))
                 assert turn.outcome in {Outcome.COMPLETED, Outcome.CANCELLED}

@@ -36,9 +36,6 @@ LAUNCHES: Final[dict[str, tuple[str, dict[str, str]]]] = {
     "codex": ("codex", {}),
     "codex zed": ("codex", {"adapter": "zed"}),
     "embedded": ("embedded", {}),
-    "embedded claude": ("embedded", {"dialect": "claude"}),
-    "embedded gemini": ("embedded", {"dialect": "gemini"}),
-    "embedded codex zed": ("embedded", {"flavour": "codex-zed"}),
     "acp": ("acp", {}),
 }
 # Where text of a host's can be put.
@@ -216,9 +213,9 @@ async def test_c2_gemini_and_codex_see_values_in_one_word(tmp_path: Path) -> Non
     assert (codex["argv"], json.loads(codex["env"]["CODEX_CONFIG"])["model"]) == ([], "a b'")
 
 
-@pytest.mark.parametrize("dialect", ["acp", "claude", "gemini"])
-async def test_c2_a_living_avatar_takes_no_flag_for_a_name(tmp_path: Path, dialect: str) -> None:
-    async with Home(tmp_path).avatar(options={"dialect": dialect}) as aria:
+@pytest.mark.parametrize("agent", ["acp", "claude", "gemini-headless"])
+async def test_c2_a_living_avatar_takes_no_flag_for_a_name(tmp_path: Path, agent: str) -> None:
+    async with Home(tmp_path).avatar(agent=agent) as aria:
         before = await aria.health()
         for refused in (aria.resume, aria.fork, aria.set_model, aria.set_mode):
             with pytest.raises(SettingsError, match="must be"):

@@ -12,8 +12,6 @@ from tests.cli.programs import avatar
 PATIENCE = 60
 OFF = {"AVATAR_EMBEDDED_SCRIPTS": ""}
 NO_TOOL = ToolPolicy(deny=("*",))
-# Headless Gemini asks nobody, so it takes no policy.
-DIALECTS = {"acp": NO_TOOL, "claude": NO_TOOL, "gemini": ToolPolicy()}
 
 
 def evil(work: Path) -> str:
@@ -29,10 +27,7 @@ def evil(work: Path) -> str:
     return f"take this: SCRIPT:{json.dumps(steps)}"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_h3_a_script_in_a_prompt_is_text_until_it_is_switched_on(
-    tmp_path: Path, dialect: str
-) -> None:
+async def test_h3_a_script_in_a_prompt_is_text_until_it_is_switched_on(tmp_path: Path) -> None:
     work, store = tmp_path / "work", tmp_path / "store"
     work.mkdir()
     with trio.fail_after(PATIENCE):
@@ -40,9 +35,8 @@ async def test_h3_a_script_in_a_prompt_is_text_until_it_is_switched_on(
             "embedded",
             working_dir=work,
             env={**OFF, "AVATAR_EMBEDDED_HOME": str(store)},
-            options={"dialect": dialect},
             permissions=PermissionMode.SAFE,
-            tools=DIALECTS[dialect],
+            tools=NO_TOOL,
         ) as aria:
             answer = await aria.chat(evil(work))
     assert (answer.outcome, "played" in answer.content) == (Outcome.COMPLETED, False)

@@ -20,7 +20,7 @@ from avatar_actors.processes import (
     sweep_private_roots,
     tree_sockets,
 )
-from avatar_actors.processes.private_root import scratch_parents
+from avatar_actors.processes.private_root import private_root_parents
 from avatar_actors.processes.sweep import host_identity, is_dead_host
 from avatar_actors.session.messages import Nothing
 from supervisors import ChildSpec, open_supervisor
@@ -88,7 +88,7 @@ def test_m2_odd_directory_does_not_stop_the_sweep(place: Path, odd: str) -> None
         assert (strange.exists(), dead.exists()) == (True, False)
         assert not [found for found in tree_sockets() if found.path.is_relative_to(place)]
         strange.rmdir()
-    assert not [path for parent in scratch_parents() for path in parent.iterdir()]
+    assert not [path for parent in private_root_parents() for path in parent.iterdir()]
 
 
 def dig(path: Path, depth: int) -> None:

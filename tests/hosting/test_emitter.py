@@ -288,6 +288,19 @@ def test_flood_leaves_the_host_loop_time_for_others() -> None:
     assert len(seen) > 2
 
 
+def test_handlers_that_are_called_one_after_the_other_share_a_thread() -> None:
+    emitter, ear = EventEmitter(), RecordingHandler()
+    emitter.on(TextEvent, ear)
+    for number in range(20):
+        emitter.emit(TextEvent(text=str(number)))
+        assert emitter.flush_sync(PATIENCE)
+    assert len(ear.threads) < 10
+
+
+async def test_where_nothing_waits_a_flush_is_done_at_once() -> None:
+    assert await EventEmitter().flush(PATIENCE) is True
+
+
 def test_handlers_get_a_new_loop_when_one_of_them_has_stopped_theirs() -> None:
     emitter, heard = EventEmitter(), list[AvatarEvent]()
 

@@ -3,7 +3,6 @@ import os
 import queue
 import signal
 import threading
-import time
 
 import pytest
 
@@ -22,10 +21,13 @@ from avatar_actors import (
     Restarts,
     RuntimeThread,
     SettingsError,
+    StateEvent,
     TextEvent,
+    Timeouts,
     TurnEndedEvent,
     TurnStartedEvent,
 )
+from tests.fake_agents import launcher
 from tests.hosting.engines import PATIENCE, Engines, RecordingHandler
 from tests.runtime.home import script
 
@@ -237,7 +239,11 @@ def test_stop_ends_a_turn_that_another_thread_waits_for(engines: Engines) -> Non
 
 
 def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
-    engine = engines.make({"slow_start": 30})
+    # Longer than the test has: a stop that waited for the start would be seen.
+    slow = 2 * PATIENCE
+    engine = engines.make({"slow_start": slow}, timeouts=Timeouts(start=slow))
+    ear = RecordingHandler()
+    engine.on(StateEvent, ear)
     failed: list[AvatarError] = []
 
     def start() -> None:
@@ -248,9 +254,11 @@ def test_stop_during_the_start_leaves_nothing(engines: Engines) -> None:
 
     starting = threading.Thread(target=start)
     starting.start()
-    while not engines.remains():
-        time.sleep(0.005)
-    engine.stop_sync()
+    ear.until(lambda heard: any(isinstance(event, StateEvent) for event in heard))
+    stopping = threading.Thread(target=engine.stop_sync, daemon=True)
+    stopping.start()
+    stopping.join(PATIENCE)
+    assert not stopping.is_alive()
     starting.join(PATIENCE)
     assert isinstance(failed[0], AvatarDown)
     assert not engines.remains()
@@ -302,13 +310,12 @@ def test_other_provider_keeps_the_handlers(engines: Engines) -> None:
     engine, handler = engines.make(), RecordingHandler()
     engine.on(TextEvent, handler)
     engine.chat_sync("1+1")
-    options = engines.home.options(options={"dialect": "claude"})
     asyncio.run(
         engine.switch_provider(
-            "embedded",
+            "claude",
             working_dir=engines.home.work,
-            env=options.get("env", {}),
-            options={"dialect": "claude"},
+            env=engines.home.options().get("env", {}),
+            executable=launcher.executable("claude"),
         )
     )
     assert engine.capabilities.agent == "Claude Code"

@@ -1,6 +1,7 @@
 """Settings: what they mean, and which are refused before anything is started."""
 
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -108,3 +109,10 @@ def test_a_working_dir_that_is_none_is_refused(tmp_path: Path, place: str) -> No
 def test_the_working_dir_becomes_absolute() -> None:
     options: AvatarOptions = {"working_dir": "."}
     assert settings_from(options).working_dir.is_absolute()
+
+
+def test_the_largest_number_that_can_be_counted_with_is_accepted() -> None:
+    largest = int(sys.float_info.max)
+    assert Timeouts(start=largest).start == largest
+    with pytest.raises(SettingsError, match="larger than any number"):
+        Timeouts(start=largest + 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from avatar_actors.processes.keeper_report import KeeperReport
+from avatar_actors.processes.lease import KeeperReport
 
 
 @pytest.mark.parametrize(

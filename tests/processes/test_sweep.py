@@ -11,11 +11,13 @@ import trio
 
 from avatar_actors.processes import sweep_dead_hosts
 from avatar_actors.processes.sweep import (
+    CLEAN_ROUNDS,
     host_identity,
     is_dead_host,
     is_dead_process,
     kill_listed,
     process_identity,
+    reap,
     sweep_lease,
 )
 from avatar_actors.programs.warden import LEASE_COOKIE
@@ -102,3 +104,27 @@ def test_listed_pid_that_was_given_to_another_is_left_alone() -> None:
     with carrier("nothing") as process:
         kill_listed([f"{process.pid}.1"])
         assert process.poll() is None
+
+
+def test_only_a_child_that_has_ended_is_reaped() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+        assert not reap(child.pid)
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert reap(child.pid)
+        assert reap(child.pid)
+
+
+def test_a_round_with_a_find_is_followed_by_as_many_clean_ones_as_any() -> None:
+    rounds = 0
+
+    def among() -> list[int]:
+        nonlocal rounds
+        rounds += 1
+        return [left.pid] if rounds <= 2 else []
+
+    with carrier(f"{dead_host()}/1") as left:
+        # The first look is for stopped wardens. None is killed where a runtime that starts
+        # elsewhere on this machine swept it first.
+        killed = sweep_dead_hosts(among=among)
+    assert rounds == 1 + killed + CLEAN_ROUNDS

@@ -1,6 +1,7 @@
 """The socket of a program's tree: whose it is, where it stands, and which are listed."""
 
 import os
+import resource
 import signal
 import socket
 import stat
@@ -87,3 +88,15 @@ def test_a_place_that_others_can_reach_is_left_out(place: Path) -> None:
         assert [path for path in paths() if path.is_relative_to(place)]
         scratch.parent.chmod(0o755)
         assert not [path for path in paths() if path.is_relative_to(place)]
+
+
+def test_a_place_that_cannot_be_listed_is_left_out(place: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with open_private_root(place) as scratch, listening_for_watchers(scratch):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+        try:
+            listed = paths()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        assert listed == []
+        assert scratch / "tree" in paths()

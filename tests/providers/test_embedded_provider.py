@@ -1,4 +1,4 @@
-"""The embedded agent as a real process, in every dialect and flavour of its provider."""
+"""The providers with real processes: the embedded agent and the fake ones."""
 
 import json
 import os
@@ -21,16 +21,12 @@ from avatar_actors.providers.provider import Place
 from avatar_actors.wire.commands import AnswerPermission, Cancel, Command, Open, Prompt
 from avatar_actors.wire.facts import Fact, Opened, PermissionAsked, TurnOver
 from avatar_actors.wire.wire import Wire
+from tests.fake_agents import launcher
 
-DIALECTS = [
-    {},
-    {"flavour": "gemini"},
-    {"flavour": "codex-zed"},
-    {"flavour": "codex-acp"},
-    {"dialect": "claude"},
-    {"dialect": "gemini"},
-]
-RESUMES = [each for each in DIALECTS if "dialect" not in each]
+AGENTS = ["acp", *launcher.FAKES]
+ASKING = [each for each in AGENTS if each != "gemini-headless"]
+RESUMING = [each for each in ASKING if each != "claude"]
+NONE = AvatarSettings()
 
 
 class Talk:
@@ -76,8 +72,10 @@ class Talk:
 
 
 @asynccontextmanager
-async def talk(folder: Path, settings: AvatarSettings, resume: str = "") -> AsyncGenerator[Talk]:
-    provider = embedded_provider()
+async def talk(
+    folder: Path, agent: str, settings: AvatarSettings = NONE, resume: str = ""
+) -> AsyncGenerator[Talk]:
+    provider = launcher.agent(agent)
     place = Place(private_dir=folder, session_id="5b0f6a52-9d7c-4b0e-8a6e-6f1f2f0f7a11")
     plan = provider.plan(settings, replace(place, resume=resume))
     for name, text in plan.files.items():
@@ -100,9 +98,9 @@ async def talk(folder: Path, settings: AvatarSettings, resume: str = "") -> Asyn
             await process.wait()
 
 
-@pytest.mark.parametrize("options", DIALECTS, ids=str)
-async def test_turn_in_every_dialect(tmp_path: Path, options: dict[str, str]) -> None:
-    async with talk(tmp_path, AvatarSettings(options=options)) as agent:
+@pytest.mark.parametrize("name", AGENTS)
+async def test_turn_with_every_agent(tmp_path: Path, name: str) -> None:
+    async with talk(tmp_path, name) as agent:
         tool = {"tool": "Bash", "input": {"command": "ls"}, "result": "a.txt"}
         over = await agent.prompt(1, {"think": "I plan"}, {"say": "one "}, tool, {"say": "two"})
         assert (over.turn_id, over.outcome, agent.text()) == (1, Outcome.COMPLETED, "one two")
@@ -114,32 +112,26 @@ async def test_turn_in_every_dialect(tmp_path: Path, options: dict[str, str]) ->
         assert agent.text() == "one two three"
 
 
-@pytest.mark.parametrize("options", DIALECTS, ids=str)
-async def test_system_prompt_reaches_it_in_every_dialect(
-    tmp_path: Path, options: dict[str, str]
-) -> None:
-    settings = AvatarSettings(options=options, system_prompt="be brief")
-    async with talk(tmp_path, settings) as agent:
+@pytest.mark.parametrize("name", AGENTS)
+async def test_system_prompt_reaches_every_agent(tmp_path: Path, name: str) -> None:
+    settings = AvatarSettings(system_prompt="be brief")
+    async with talk(tmp_path, name, settings) as agent:
         await agent.prompt(1, {"echo": "system"})
         assert agent.text() == "be brief"
 
 
-@pytest.mark.parametrize("options", DIALECTS[:-1], ids=str)
-async def test_permission_is_asked_in_every_dialect_that_can(
-    tmp_path: Path, options: dict[str, str]
-) -> None:
-    async with talk(tmp_path, AvatarSettings(options=options)) as agent:
+@pytest.mark.parametrize("name", ASKING)
+async def test_permission_is_asked_by_every_agent_that_can(tmp_path: Path, name: str) -> None:
+    async with talk(tmp_path, name) as agent:
         await agent.prompt(1, {"ask": "Write", "input": {"path": "a"}})
         asked = [fact for fact in agent.facts if isinstance(fact, PermissionAsked)]
         assert [fact.tool.status for fact in asked] == [ToolStatus.APPROVAL]
         assert agent.text() == "[allowed]"
 
 
-@pytest.mark.parametrize("options", DIALECTS, ids=str)
-async def test_cancel_ends_the_turn_in_every_dialect(
-    tmp_path: Path, options: dict[str, str]
-) -> None:
-    async with talk(tmp_path, AvatarSettings(options=options)) as agent:
+@pytest.mark.parametrize("name", AGENTS)
+async def test_cancel_ends_the_turn_of_every_agent(tmp_path: Path, name: str) -> None:
+    async with talk(tmp_path, name) as agent:
         await agent.say(Prompt(1, 'SCRIPT:[{"say": "begun"}, {"wait": 50}]'))
         await agent.hear_until(TextEvent)
         await agent.say(Cancel(1))
@@ -148,15 +140,12 @@ async def test_cancel_ends_the_turn_in_every_dialect(
         assert over.outcome is Outcome.CANCELLED
 
 
-@pytest.mark.parametrize("options", RESUMES, ids=str)
-async def test_session_is_resumed_by_another_process(
-    tmp_path: Path, options: dict[str, str]
-) -> None:
-    settings = AvatarSettings(options=options)
-    async with talk(tmp_path, settings) as agent:
+@pytest.mark.parametrize("name", RESUMING)
+async def test_session_is_resumed_by_another_process(tmp_path: Path, name: str) -> None:
+    async with talk(tmp_path, name) as agent:
         [session_id] = [f.session_id for f in agent.facts if isinstance(f, Opened)]
         await agent.prompt(1, {"say": "remember me"})
-    async with talk(tmp_path, settings, resume=session_id) as agent:
+    async with talk(tmp_path, name, resume=session_id) as agent:
         [again] = [fact for fact in agent.facts if isinstance(fact, Opened)]
         assert (again.session_id, again.continuity) == (session_id, Continuity.RESUMED)
         assert agent.text() == ""
@@ -167,8 +156,8 @@ async def test_session_is_resumed_by_another_process(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"dialect": "klingon"}, "is one of acp, claude, gemini"),
-        ({"flavour": "sweet"}, "is one of plain, gemini, codex-zed, codex-acp"),
+        ({"dialect": "claude"}, "embedded has no option 'dialect'"),
+        ({"scripts": "maybe"}, "is one of true, false"),
         ({"taste": "sweet"}, "embedded has no option 'taste'"),
     ],
 )

@@ -11,6 +11,7 @@ from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import PermissionBasis
 from avatar_actors.providers.codex import codex_profile, codex_provider
 from avatar_actors.providers.provider import Place
+from tests.fake_agents import launcher
 
 SAFE, ASK, UNRESTRICTED = PermissionMode.SAFE, PermissionMode.ASK, PermissionMode.UNRESTRICTED
 ENFORCED, ASKED, ON_TRUST = PermissionBasis
@@ -46,24 +47,24 @@ def test_a_sandbox_of_the_hosts_own_is_on_trust(option: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "basis"),
+    ("agent", "options", "basis"),
     [
-        ({"options": {"dialect": "claude"}}, ENFORCED),
-        ({"options": {"dialect": "claude"}, "mode": "default"}, ENFORCED),
-        ({"options": {"dialect": "claude"}, "mode": "acceptEdits"}, ON_TRUST),
-        ({"options": {"dialect": "gemini"}}, ENFORCED),
-        ({"options": {"dialect": "gemini"}, "permissions": UNRESTRICTED}, ON_TRUST),
-        ({"options": {"flavour": "gemini"}, "permissions": SAFE}, ENFORCED),
-        ({"options": {"flavour": "codex-acp"}}, ENFORCED),
-        ({"options": {"flavour": "codex-acp"}, "mode": "agent"}, ON_TRUST),
-        ({"mode": "auto"}, ON_TRUST),
-        ({}, ENFORCED),
+        ("claude", {}, ENFORCED),
+        ("claude", {"mode": "default"}, ENFORCED),
+        ("claude", {"mode": "acceptEdits"}, ON_TRUST),
+        ("gemini-headless", {}, ENFORCED),
+        ("gemini-headless", {"permissions": UNRESTRICTED}, ON_TRUST),
+        ("gemini", {"permissions": SAFE}, ENFORCED),
+        ("codex-acp", {}, ENFORCED),
+        ("codex-acp", {"mode": "agent"}, ON_TRUST),
+        ("acp", {"mode": "auto"}, ON_TRUST),
+        ("acp", {}, ENFORCED),
     ],
 )
 async def test_a_mode_that_the_host_names_is_decisive(
-    tmp_path: Path, options: AvatarOptions, basis: PermissionBasis
+    tmp_path: Path, agent: str, options: AvatarOptions, basis: PermissionBasis
 ) -> None:
     with trio.fail_after(120):
         wished: AvatarOptions = {**options, "working_dir": tmp_path}
-        async with open_avatar("embedded", **wished) as avatar:
+        async with open_avatar(launcher.agent(agent), **wished) as avatar:
             assert (await avatar.capabilities()).permissions is basis

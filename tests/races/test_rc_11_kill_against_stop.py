@@ -56,7 +56,7 @@ async def test_rc_11_start_stop_start_ends_with_one_that_answers(
     with trio.fail_after(PATIENCE):
         async with open_runtime() as runtime:
             for _ in range(3):
-                first = await runtime.start("embedded", "aria", **options)
+                first = await runtime.start(dialect.provider, "aria", **options)
                 pid = (await first.health()).pid
                 assert pid is not None
                 async with trio.open_nursery() as nursery:
@@ -64,6 +64,6 @@ async def test_rc_11_start_stop_start_ends_with_one_that_answers(
                     nursery.start_soon(first.stop)
                     os.kill(pid, signal.SIGKILL)
                 assert first.is_down
-            last = await runtime.start("embedded", "aria", **options)
+            last = await runtime.start(dialect.provider, "aria", **options)
             assert (await last.chat(script({"say": "here"}))).content == "here"
             assert runtime.avatars() == [last]

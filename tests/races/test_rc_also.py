@@ -15,7 +15,9 @@ Starts = list[Avatar | SettingsError]
 
 async def start(runtime: Runtime, dialect: Dialect, place: Path, results: Starts) -> None:
     try:
-        results.append(await runtime.start("embedded", "aria", **surroundings(dialect, place)))
+        results.append(
+            await runtime.start(dialect.provider, "aria", **surroundings(dialect, place))
+        )
     except SettingsError as error:
         results.append(error)
 

@@ -21,6 +21,7 @@ from avatar_actors import (
     Turn,
     open_runtime,
 )
+from tests.fake_agents import launcher
 
 E = TypeVar("E", bound=AvatarEvent)
 
@@ -66,11 +67,12 @@ class Home:
 
     @asynccontextmanager
     async def avatar(
-        self, *start: dict[str, Any], **options: Unpack[AvatarOptions]
+        self, *start: dict[str, Any], agent: str = "acp", **options: Unpack[AvatarOptions]
     ) -> AsyncGenerator[Avatar]:
         """One avatar, in a runtime of its own; everything within the patience of a test."""
         async with self.runtime() as runtime:
-            yield await runtime.start("embedded", "aria", **self.options(*start, **options))
+            provider = launcher.agent(agent)
+            yield await runtime.start(provider, "aria", **self.options(*start, **options))
 
     async def kill(self, avatar: Avatar) -> None:
         """The agent's process, at once."""

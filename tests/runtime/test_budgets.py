@@ -105,13 +105,12 @@ async def test_an_avatars_own_budget_is_raised_by_its_handle(home: Home) -> None
         assert (await aria.chat(spend(0.1))).success
 
 
-CODEX = {"dialect": "acp", "flavour": "codex-acp"}
 TOKENS = {"input": 1_000_000, "output": 500_000, "cached": 2_000_000}
 
 
 async def test_tokens_alone_cost_what_the_hosts_prices_say(home: Home) -> None:
     prices = {"gpt-5.5": Price(input=1.0, output=2.0, cached=0.5)}
-    async with home.avatar(prices=prices, options=CODEX) as aria:
+    async with home.avatar(prices=prices, agent="codex-acp") as aria:
         answer = await aria.chat(script({"usage": TOKENS}, {"say": "done"}))
         assert answer.cost_source is CostSource.COMPUTED
         assert answer.cost_usd == pytest.approx(1.0 + 1.0 + 1.0)
@@ -121,7 +120,7 @@ async def test_tokens_alone_cost_what_the_hosts_prices_say(home: Home) -> None:
 
 
 async def test_the_price_is_that_of_the_model_in_use_also_after_it_was_changed(home: Home) -> None:
-    async with home.avatar(options=CODEX, model="gpt-6.1-sol[low]") as aria:
+    async with home.avatar(agent="codex-acp", model="gpt-6.1-sol[low]") as aria:
         answer = await aria.chat(script({"usage": TOKENS}))
         price = PRICES["gpt-6.1-sol"]
         assert answer.cost_usd == pytest.approx(price.input + price.output / 2 + 2 * price.cached)
@@ -130,8 +129,7 @@ async def test_the_price_is_that_of_the_model_in_use_also_after_it_was_changed(h
 
 
 async def test_gemini_tells_too_little_for_more_than_an_estimate(home: Home) -> None:
-    options = {"dialect": "acp", "flavour": "gemini"}
-    async with home.avatar(options=options, model="gemini-2.5-pro") as aria:
+    async with home.avatar(agent="gemini", model="gemini-2.5-pro") as aria:
         answer = await aria.chat(script({"usage": {"input": 1000, "output": 10}}))
         assert answer.cost_usd is not None
         assert answer.cost_source is CostSource.ESTIMATED
@@ -140,7 +138,7 @@ async def test_gemini_tells_too_little_for_more_than_an_estimate(home: Home) -> 
 
 
 async def test_a_model_without_a_price_costs_nobody_knows_what(home: Home) -> None:
-    async with home.avatar(budget=Budget(cost_usd=1), options=CODEX) as aria:
+    async with home.avatar(budget=Budget(cost_usd=1), agent="codex-acp") as aria:
         async with aria.turn(script({"usage": {"input": 5, "output": 5}})) as turn:
             events = await all_of(turn)
         assert turn.response().cost_usd is None
@@ -151,8 +149,7 @@ async def test_a_model_without_a_price_costs_nobody_knows_what(home: Home) -> No
 
 async def test_a_reported_cost_stays_what_the_agent_said(home: Home) -> None:
     prices = {"embedded": Price(input=1e6, output=1e6, cached=1e6)}
-    options = {"dialect": "claude"}
-    async with home.avatar(model="embedded", prices=prices, options=options) as aria:
+    async with home.avatar(model="embedded", prices=prices, agent="claude") as aria:
         answer = await aria.chat(spend(0.25))
         assert (answer.cost_usd, answer.cost_source) == (0.25, CostSource.REPORTED)
 

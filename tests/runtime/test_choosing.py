@@ -25,12 +25,12 @@ async def state_of(aria: Avatar) -> dict[str, str]:
     return {"model": answer[0].content, "mode": answer[1].content}
 
 
-@pytest.mark.parametrize(("dialect", "model"), MODELS)
+@pytest.mark.parametrize(("agent", "model"), MODELS)
 async def test_a_switched_model_is_told_and_survives_a_crash(
-    home: Home, dialect: str, model: str
+    home: Home, agent: str, model: str
 ) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}) as aria,
+        home.avatar(agent=agent) as aria,
         aria.events(SessionInfoEvent) as news,
     ):
         assert (await state_of(aria))["model"] != model
@@ -41,12 +41,12 @@ async def test_a_switched_model_is_told_and_survives_a_crash(
         assert (await state_of(aria))["model"] == model
 
 
-@pytest.mark.parametrize(("dialect", "mode"), MODES)
+@pytest.mark.parametrize(("agent", "mode"), MODES)
 async def test_a_switched_mode_is_told_and_survives_a_crash(
-    home: Home, dialect: str, mode: str
+    home: Home, agent: str, mode: str
 ) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}) as aria,
+        home.avatar(agent=agent) as aria,
         aria.events(SessionInfoEvent) as news,
     ):
         assert (await state_of(aria))["mode"] != mode
@@ -81,7 +81,7 @@ async def test_what_is_not_offered_is_refused_with_what_is(home: Home) -> None:
 
 
 async def test_headless_gemini_switches_nothing_and_says_so(home: Home) -> None:
-    async with home.avatar(options={"dialect": "gemini"}) as aria:
+    async with home.avatar(agent="gemini-headless") as aria:
         assert await aria.models() == ()
         with pytest.raises(Unsupported, match="cannot do that in this mode"):
             await aria.set_model("gemini-2.5-pro")

@@ -32,7 +32,7 @@ from tests.processes.census import eventually, offspring
 from tests.runtime.home import Home, script, until
 from tests.thorough import for_conformance
 
-DIALECTS = ["acp", "claude", pytest.param("gemini", marks=for_conformance)]
+AGENTS = ["acp", "claude", pytest.param("gemini-headless", marks=for_conformance)]
 GO: dict[str, Any] = {"say": "go"}
 WAIT: dict[str, Any] = {"wait": 60}
 BUSY: list[list[dict[str, Any]]] = [
@@ -53,14 +53,14 @@ def runs(command: str) -> bool:
     return any(command.encode() in line for line in lines)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize("number", range(len(BUSY)))
 async def test_an_interrupt_ends_the_turn_whatever_it_does(
-    home: Home, dialect: str, number: int
+    home: Home, agent: str, number: int
 ) -> None:
-    if dialect == "gemini" and number == 2:
+    if agent == "gemini-headless" and number == 2:
         pytest.skip("headless gemini asks nobody")
-    async with home.avatar(options={"dialect": dialect}) as aria:
+    async with home.avatar(agent=agent) as aria:
         async with aria.turn(script(GO, *BUSY[number])) as turn:
             await until(turn, TextEvent)
             assert await turn.interrupt()
@@ -92,10 +92,10 @@ async def test_many_interrupts_are_one(home: Home) -> None:
         assert (await aria.chat(script({"say": "next"}))).content == "next"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_deaf_agent_is_restarted_after_the_grace(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_deaf_agent_is_restarted_after_the_grace(home: Home, agent: str) -> None:
     timeouts = Timeouts(interrupt=0.2, stop=0.2)
-    async with home.avatar(options={"dialect": dialect}, timeouts=timeouts) as aria:
+    async with home.avatar(agent=agent, timeouts=timeouts) as aria:
         async with aria.turn(script(GO, {"deaf": -1})) as turn:
             await until(turn, TextEvent)
             await turn.interrupt()
@@ -196,7 +196,7 @@ async def test_steering_is_refused_where_the_agent_cannot(home: Home) -> None:
 
 async def test_a_steered_prompt_gets_into_the_turn_and_ends_with_it(home: Home) -> None:
     async with (
-        home.avatar(options={"dialect": "claude"}) as aria,
+        home.avatar(agent="claude") as aria,
         aria.turn(script(GO, {"wait": 0.3})) as first,
     ):
         assert (await aria.capabilities()).steering
@@ -209,7 +209,7 @@ async def test_a_steered_prompt_gets_into_the_turn_and_ends_with_it(home: Home) 
 
 async def test_a_cancelled_steered_prompt_holds_nobody_up(home: Home) -> None:
     async with (
-        home.avatar(options={"dialect": "claude"}) as aria,
+        home.avatar(agent="claude") as aria,
         aria.turn(script(GO, WAIT)) as first,
     ):
         await until(first, TextEvent)
@@ -299,7 +299,7 @@ async def test_a_late_cancel_of_one_turn_never_hits_the_next(home: Home) -> None
 
 async def test_a_background_task_of_claude_is_stopped_by_its_protocol(home: Home) -> None:
     prompt = script({"task": "Bash", "seconds": 60}, {"say": "started"})
-    async with home.avatar(options={"dialect": "claude"}) as aria, aria.events() as events:
+    async with home.avatar(agent="claude") as aria, aria.events() as events:
         assert (await aria.chat(prompt)).content == "started"
         tasks = [a for a in await aria.activities() if a.activity_type == "background_task"]
         assert [task.status for task in tasks] == [ActivityStatus.RUNNING]

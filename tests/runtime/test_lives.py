@@ -25,6 +25,7 @@ from avatar_actors import (
     Outcome,
     PermissionEvent,
     Restarts,
+    Runtime,
     SettingsError,
     StallEvent,
     StallVerdict,
@@ -38,6 +39,7 @@ from avatar_actors import (
     TurnStartedEvent,
 )
 from supervisors.testing import freeze
+from tests.fake_agents import launcher
 from tests.processes.census import eventually, offspring, open_fds
 from tests.runtime.home import Home, all_of, script, until
 
@@ -103,12 +105,10 @@ async def test_a_crash_before_any_tool_may_be_tried_again_and_nothing_is_sent_tw
         assert history.content.count("SIGKILL") <= 1
 
 
-@pytest.mark.parametrize("dialect", ["acp", "claude"])
-async def test_after_a_crash_the_session_is_resumed_and_said_to_be(
-    home: Home, dialect: str
-) -> None:
+@pytest.mark.parametrize("agent", ["acp", "claude"])
+async def test_after_a_crash_the_session_is_resumed_and_said_to_be(home: Home, agent: str) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}) as aria,
+        home.avatar(agent=agent) as aria,
         aria.events(ContinuityEvent) as continuity,
     ):
         first = await aria.chat(script({"say": "remember me"}))
@@ -235,15 +235,14 @@ async def test_what_is_missing_is_named(home: Home) -> None:
         with pytest.raises(AgentNotFound, match="no-such-agent"):
             await runtime.start("acp", **home.options(executable="no-such-agent"))
         with pytest.raises(SettingsError):
-            await runtime.start("embedded", **home.options(options={"dialect": "klingon"}))
+            await runtime.start("embedded", **home.options(options={"dialect": "claude"}))
         with pytest.raises(SettingsError):
             await runtime.start("no-such-provider", **home.options())
         await runtime.start("embedded", "aria", **home.options())
         with pytest.raises((SettingsError, AvatarStartError), match="aria"):
             await runtime.start("embedded", "aria", **home.options())
-        claude = home.options(options={"dialect": "claude"}, resume=NOBODY)
         with pytest.raises(AvatarStartError, match="session"):
-            await runtime.start("embedded", **claude)
+            await runtime.start(launcher.agent("claude"), **home.options(resume=NOBODY))
 
 
 async def test_a_start_that_is_cancelled_leaves_nothing(home: Home) -> None:
@@ -314,10 +313,10 @@ async def test_a_resume_in_a_turn_cancels_it_and_what_waits_goes_to_the_new_sess
         assert "the old one" in answer.content
 
 
-@pytest.mark.parametrize("dialect", ["acp", "claude"])
-async def test_a_resume_of_nothing_goes_on_fresh_and_says_so(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", ["acp", "claude"])
+async def test_a_resume_of_nothing_goes_on_fresh_and_says_so(home: Home, agent: str) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}) as aria,
+        home.avatar(agent=agent) as aria,
         aria.events(ContinuityEvent) as continuity,
     ):
         with suppress(AvatarStartError):
@@ -425,3 +424,28 @@ async def test_an_avatar_that_ends_for_a_vital_actor_says_what_was_wrong(home: H
         assert "ValueError: sabotage" in turn.reason
         with pytest.raises(AvatarDown, match="ValueError: sabotage"):
             await avatar.wait()
+
+
+async def test_a_cancelled_start_has_ended_its_avatar_when_it_returns(home: Home) -> None:
+    async with home.runtime() as runtime:
+        [avatars] = [node for node in runtime.tree().children if node.name == "avatars"]
+        before = offspring()
+
+        async def start(task_status: trio.TaskStatus[trio.CancelScope]) -> None:
+            with trio.CancelScope() as scope:
+                task_status.started(scope)
+                await runtime.start("embedded", "aria", **home.options({"mute": True}))
+            assert scope.cancelled_caught
+            assert avatar_names(runtime) == []
+
+        assert avatars.children == ()
+        async with trio.open_nursery() as nursery:
+            scope: trio.CancelScope = await nursery.start(start)
+            await eventually(lambda: offspring() - before)
+            assert avatar_names(runtime) == ["aria"]
+            scope.cancel()
+
+
+def avatar_names(runtime: Runtime) -> list[str]:
+    [avatars] = [node for node in runtime.tree().children if node.name == "avatars"]
+    return [avatar.name for avatar in avatars.children]

@@ -27,10 +27,11 @@ from avatar_actors import (
     open_runtime,
 )
 from supervisors import TreeNode
+from tests.fake_agents import launcher
 from tests.processes.census import offspring, open_fds
 from tests.runtime.home import PATIENCE, Home, script, until
 
-DIALECTS = ["acp", "claude", "gemini"]
+AGENTS = ["acp", "claude", "gemini-headless"]
 SECRET = "sk-0a1b2c3d4e5f6g7h"
 
 
@@ -175,10 +176,10 @@ async def test_cancelled_subscribers_leave_no_stream_behind(home: Home) -> None:
         assert (await aria.health()).waiting == 0
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_the_working_directory_stays_as_it_was(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_the_working_directory_stays_as_it_was(home: Home, agent: str) -> None:
     home.put("README.md", "a project")
-    async with home.avatar(options={"dialect": dialect}, system_prompt="Be kind.") as aria:
+    async with home.avatar(agent=agent, system_prompt="Be kind.") as aria:
         assert (await aria.chat("what does this project do?")).success
         await home.kill(aria)
         await aria.chat(script({"say": "x"}))
@@ -219,11 +220,9 @@ async def test_a_secret_reaches_neither_an_event_nor_a_log(
 async def test_capabilities_are_what_the_agent_said(home: Home) -> None:
     told: dict[str, Any] = {}
     async with home.runtime() as runtime:
-        for dialect in DIALECTS:
-            avatar = await runtime.start(
-                "embedded", dialect, **home.options(options={"dialect": dialect})
-            )
-            told[dialect] = await avatar.capabilities()
+        for agent in AGENTS:
+            avatar = await runtime.start(launcher.agent(agent), agent, **home.options())
+            told[agent] = await avatar.capabilities()
         cannot = await runtime.start("embedded", **home.options({"no_load": True}))
         assert told["acp"].can_load_session
         assert not (await cannot.capabilities()).can_load_session

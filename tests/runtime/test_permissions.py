@@ -26,7 +26,7 @@ from avatar_actors import (
 )
 from tests.runtime.home import Home, all_of, script, until
 
-DIALECTS = ["acp", "claude"]
+AGENTS = ["acp", "claude"]
 ASK: dict[str, Any] = {"ask": "Write", "input": {"file_path": "a.txt", "content": "x"}}
 MODES = [
     (PermissionMode.SAFE, "[denied]", "safe mode"),
@@ -34,7 +34,7 @@ MODES = [
 ]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize(
     ("permit", "said"),
     [
@@ -44,9 +44,9 @@ MODES = [
     ],
 )
 async def test_the_hosts_answer_reaches_the_agent(
-    home: Home, dialect: str, permit: Permit, said: str
+    home: Home, agent: str, permit: Permit, said: str
 ) -> None:
-    async with home.avatar(options={"dialect": dialect}) as aria, aria.turn(script(ASK)) as turn:
+    async with home.avatar(agent=agent) as aria, aria.turn(script(ASK)) as turn:
         question = await until(turn, PermissionEvent)
         assert question.tool_input["file_path"] == "a.txt"
         assert question.deadline == 0.0
@@ -58,13 +58,13 @@ async def test_the_hosts_answer_reaches_the_agent(
             await aria.answer(question.request_id, permit)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize(("mode", "said", "why"), MODES)
 async def test_other_modes_decide_without_the_host(
-    home: Home, dialect: str, mode: PermissionMode, said: str, why: str
+    home: Home, agent: str, mode: PermissionMode, said: str, why: str
 ) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}, permissions=mode) as aria,
+        home.avatar(agent=agent, permissions=mode) as aria,
         aria.turn(script(ASK)) as turn,
     ):
         events = await all_of(turn)
@@ -74,20 +74,20 @@ async def test_other_modes_decide_without_the_host(
     assert whys <= {why}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_denied_tool_is_denied_also_without_restrictions(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_denied_tool_is_denied_also_without_restrictions(home: Home, agent: str) -> None:
     policy = ToolPolicy(deny=("Write", "edit"))
     async with home.avatar(
-        options={"dialect": dialect}, permissions=PermissionMode.UNRESTRICTED, tools=policy
+        agent=agent, permissions=PermissionMode.UNRESTRICTED, tools=policy
     ) as aria:
         answer = await aria.chat(script(ASK))
     assert "[denied]" in answer.content
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_an_allowed_tool_asks_nobody(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_an_allowed_tool_asks_nobody(home: Home, agent: str) -> None:
     policy = ToolPolicy(allow=("Write(a.*)", "edit(a.*)"))
-    async with home.avatar(options={"dialect": dialect}, tools=policy) as aria:
+    async with home.avatar(agent=agent, tools=policy) as aria:
         allowed = await aria.chat(script(ASK))
         other = {**ASK, "input": {"file_path": "b.txt", "content": "x"}}
         denied = await aria.chat(script(other))
@@ -123,11 +123,11 @@ async def test_the_question_of_one_avatar_blocks_no_other(home: Home) -> None:
             assert "[allowed]" in (await mine.wait()).content
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 async def test_an_interrupt_closes_the_question_before_the_turn_ends(
-    home: Home, dialect: str
+    home: Home, agent: str
 ) -> None:
-    async with home.avatar(options={"dialect": dialect}) as aria, aria.turn(script(ASK)) as turn:
+    async with home.avatar(agent=agent) as aria, aria.turn(script(ASK)) as turn:
         question = await until(turn, PermissionEvent)
         await turn.interrupt()
         events = await all_of(turn)
@@ -140,10 +140,10 @@ async def test_an_interrupt_closes_the_question_before_the_turn_ends(
         assert (await aria.chat(script({"say": "next"}))).content == "next"
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_crash_closes_the_question_before_the_turn_ends(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_crash_closes_the_question_before_the_turn_ends(home: Home, agent: str) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}) as aria,
+        home.avatar(agent=agent) as aria,
         aria.events(EngineStateEvent) as states,
         aria.turn(script(ASK)) as turn,
     ):
@@ -163,7 +163,7 @@ async def test_a_crash_closes_the_question_before_the_turn_ends(home: Home, dial
 
 async def test_a_question_of_a_background_turn_ends_with_its_process(home: Home) -> None:
     prompt = script({"task": "Bash", "seconds": 0.05, "then": [ASK]}, {"say": "started"})
-    async with home.avatar(options={"dialect": "claude"}) as aria, aria.events() as events:
+    async with home.avatar(agent="claude") as aria, aria.events() as events:
         await aria.chat(prompt)
         question = await until(events, PermissionEvent)
         await home.kill(aria)

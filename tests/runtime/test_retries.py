@@ -22,7 +22,10 @@ from tests.thorough import for_conformance
 
 REFUSED = {"error": {"code": 429, "message": "slow down: rate limit"}}
 QUICK = Retry(max_attempts=3, backoff_base=0.01)
-DIALECTS = ["acp", *(pytest.param(name, marks=for_conformance) for name in ("claude", "gemini"))]
+AGENTS = [
+    "acp",
+    *(pytest.param(name, marks=for_conformance) for name in ("claude", "gemini-headless")),
+]
 
 
 def refused_first(home: Home, times: int, *then: dict[str, Any]) -> str:
@@ -43,11 +46,9 @@ async def told_by(turn: Turn) -> tuple[list[RetryEvent], TurnEndedEvent]:
     return [event for event in events if isinstance(event, RetryEvent)], turn.ended
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_prompt_refused_for_now_is_sent_again_and_answered(
-    home: Home, dialect: str
-) -> None:
-    async with home.avatar(retry=QUICK, options={"dialect": dialect}) as aria:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_prompt_refused_for_now_is_sent_again_and_answered(home: Home, agent: str) -> None:
+    async with home.avatar(retry=QUICK, agent=agent) as aria:
         async with aria.turn(refused_first(home, 2, {"say": "at last"})) as turn:
             retries, ended = await told_by(turn)
         assert [(event.attempt, event.of) for event in retries] == [(2, 3), (3, 3)]
@@ -58,9 +59,9 @@ async def test_a_prompt_refused_for_now_is_sent_again_and_answered(
         assert (asked.content[:7], answered.content) == ("SCRIPT:", "at last")
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_after_the_last_attempt_the_refusal_is_the_outcome(home: Home, dialect: str) -> None:
-    async with home.avatar(retry=QUICK, options={"dialect": dialect}) as aria:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_after_the_last_attempt_the_refusal_is_the_outcome(home: Home, agent: str) -> None:
+    async with home.avatar(retry=QUICK, agent=agent) as aria:
         async with aria.turn(refused_first(home, 99)) as turn:
             retries, ended = await told_by(turn)
         assert len(retries) == 2

@@ -18,11 +18,12 @@ from avatar_actors import (
     list_sessions,
 )
 from avatar_actors.providers.embedded import embedded_provider
+from tests.fake_agents import launcher
 from tests.runtime.home import Home, script, until
 from tests.thorough import for_conformance
 
 FORKING = ["acp", pytest.param("claude", marks=for_conformance)]
-DIALECTS = [*FORKING, pytest.param("gemini", marks=for_conformance)]
+AGENTS = [*FORKING, pytest.param("gemini-headless", marks=for_conformance)]
 NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
@@ -34,25 +35,25 @@ async def memory(aria: Avatar) -> list[str]:
     return [text for text in said if "SCRIPT" not in text]
 
 
-async def told(home: Home, dialect: str, *prompts: str) -> str:
+async def told(home: Home, agent: str, *prompts: str) -> str:
     """An earlier avatar that was told this; its session's id."""
-    async with home.avatar(options={"dialect": dialect}) as aria:
+    async with home.avatar(agent=agent) as aria:
         answers = [await aria.chat(prompt) for prompt in prompts]
         assert all(answer.success for answer in answers)
         return answers[-1].session_id
 
 
-def without_store() -> Provider:
-    """The embedded agent as one that only speaks ACP."""
-    return msgspec.structs.replace(embedded_provider(), name="stranger", store=None)
+def without_store(agent: str = "acp") -> Provider:
+    """An agent of which only the protocol tells the sessions; Gemini does not list them."""
+    return msgspec.structs.replace(launcher.agent(agent), name="stranger", store=None)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_sessions_are_listed_with_titles_the_last_first(home: Home, dialect: str) -> None:
-    first = await told(home, dialect, "about flowers", "and trees")
-    second = await told(home, dialect, "about boats")
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_sessions_are_listed_with_titles_the_last_first(home: Home, agent: str) -> None:
+    first = await told(home, agent, "about flowers", "and trees")
+    second = await told(home, agent, "about boats")
     (home.work.parent / "other").mkdir()
-    async with home.avatar(options={"dialect": dialect}) as aria:
+    async with home.avatar(agent=agent) as aria:
         sessions = await aria.sessions()
     assert [(each.session_id, each.title) for each in sessions] == [
         (second, "about boats"),
@@ -70,7 +71,7 @@ async def test_a_damaged_store_is_a_diagnostic_and_the_rest_is_listed(home: Home
     whole = await told(home, "claude", "about flowers")
     (home.store / "damaged.jsonl").write_bytes(b"\xff\x00" * 1000)
     async with (
-        home.avatar(options={"dialect": "claude"}) as aria,
+        home.avatar(agent="claude") as aria,
         aria.events(DiagnosticEvent) as remarks,
     ):
         assert [each.session_id for each in await aria.sessions()] == [whole]
@@ -80,36 +81,33 @@ async def test_a_damaged_store_is_a_diagnostic_and_the_rest_is_listed(home: Home
 
 async def test_an_agent_without_a_list_and_a_store_says_so(home: Home) -> None:
     async with home.runtime() as runtime:
-        options = home.options(options={"flavour": "gemini"})
-        aria = await runtime.start(without_store(), **options)
+        aria = await runtime.start(without_store("gemini"), **home.options())
         with pytest.raises(Unsupported, match="stranger lists no sessions"):
             await aria.sessions()
     [remark] = list_sessions(without_store(), home.work).diagnostics
     assert "avatar.sessions()" in remark
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_start_continues_the_last_session_of_the_directory(
-    home: Home, dialect: str
-) -> None:
-    await told(home, dialect, "about flowers")
-    last = await told(home, dialect, "about boats")
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_start_continues_the_last_session_of_the_directory(home: Home, agent: str) -> None:
+    await told(home, agent, "about flowers")
+    last = await told(home, agent, "about boats")
     elsewhere = home.work.parent / "elsewhere"
     elsewhere.mkdir()
-    async with home.avatar(options={"dialect": dialect}, working_dir=elsewhere) as aria:
+    async with home.avatar(agent=agent, working_dir=elsewhere) as aria:
         await aria.chat("about another place")
-    async with home.avatar(options={"dialect": dialect}, continue_last=True) as aria:
+    async with home.avatar(agent=agent, continue_last=True) as aria:
         assert (await aria.capabilities()).can_continue_last
         assert (await aria.health()).session_id == last
         assert await memory(aria) == ["about boats"]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 async def test_a_continued_session_survives_a_crash_before_its_first_prompt(
-    home: Home, dialect: str
+    home: Home, agent: str
 ) -> None:
-    last = await told(home, dialect, "about boats")
-    async with home.avatar(options={"dialect": dialect}, continue_last=True) as aria:
+    last = await told(home, agent, "about boats")
+    async with home.avatar(agent=agent, continue_last=True) as aria:
         await home.kill_when_ready(aria)
         assert await memory(aria) == ["about boats"]
         assert (await aria.health()).session_id == last
@@ -138,24 +136,24 @@ async def test_where_nothing_was_said_a_new_session_begins_and_is_told(
         assert (await aria.chat("2+2")).content == "4"
 
 
-@pytest.mark.parametrize("dialect", FORKING)
+@pytest.mark.parametrize("agent", FORKING)
 async def test_a_last_session_that_cannot_be_resumed_is_replaced_and_told(
-    home: Home, dialect: str
+    home: Home, agent: str
 ) -> None:
-    await told(home, dialect, "about flowers")
+    await told(home, agent, "about flowers")
     lost = {"lose_sessions": True}
-    async with home.avatar(lost, options={"dialect": dialect}, continue_last=True) as aria:
+    async with home.avatar(lost, agent=agent, continue_last=True) as aria:
         health = await aria.health()
         assert health.continuity is Continuity.FRESH
         assert "found" in health.continuity_why
         assert await memory(aria) == []
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_living_avatar_continues_the_last_other_session(home: Home, dialect: str) -> None:
-    await told(home, dialect, "about flowers")
-    last = await told(home, dialect, "about boats")
-    async with home.avatar(options={"dialect": dialect}) as aria:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_living_avatar_continues_the_last_other_session(home: Home, agent: str) -> None:
+    await told(home, agent, "about flowers")
+    last = await told(home, agent, "about boats")
+    async with home.avatar(agent=agent) as aria:
         mine = (await aria.chat("about me")).session_id
         assert (await aria.continue_last()).session_id == last
         assert await memory(aria) == ["about boats"]
@@ -171,10 +169,10 @@ async def test_without_another_session_there_is_nothing_to_continue(home: Home) 
         assert await memory(aria) == ["about me"]
 
 
-@pytest.mark.parametrize("dialect", FORKING)
-async def test_a_fork_goes_on_and_leaves_the_original_as_it_was(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", FORKING)
+async def test_a_fork_goes_on_and_leaves_the_original_as_it_was(home: Home, agent: str) -> None:
     async with (
-        home.avatar(options={"dialect": dialect}) as aria,
+        home.avatar(agent=agent) as aria,
         aria.events(ContinuityEvent) as continuity,
     ):
         original = (await aria.chat("about flowers")).session_id
@@ -192,19 +190,19 @@ async def test_a_fork_goes_on_and_leaves_the_original_as_it_was(home: Home, dial
         assert await memory(aria) == ["about flowers"]
 
 
-@pytest.mark.parametrize("dialect", FORKING)
-async def test_any_stored_session_can_be_forked(home: Home, dialect: str) -> None:
-    old = await told(home, dialect, "about flowers")
-    async with home.avatar(options={"dialect": dialect}) as aria:
+@pytest.mark.parametrize("agent", FORKING)
+async def test_any_stored_session_can_be_forked(home: Home, agent: str) -> None:
+    old = await told(home, agent, "about flowers")
+    async with home.avatar(agent=agent) as aria:
         fork = await aria.fork(old)
         assert fork not in {old, ""}
         assert await memory(aria) == ["about flowers"]
 
 
-@pytest.mark.parametrize("dialect", FORKING)
-async def test_an_avatar_can_begin_with_a_fork(home: Home, dialect: str) -> None:
-    old = await told(home, dialect, "about flowers")
-    async with home.avatar(options={"dialect": dialect}, fork=old) as aria:
+@pytest.mark.parametrize("agent", FORKING)
+async def test_an_avatar_can_begin_with_a_fork(home: Home, agent: str) -> None:
+    old = await told(home, agent, "about flowers")
+    async with home.avatar(agent=agent, fork=old) as aria:
         health = await aria.health()
         assert health.session_id not in {old, ""}
         assert health.continuity_why == f"a fork of {old}"
@@ -214,17 +212,17 @@ async def test_an_avatar_can_begin_with_a_fork(home: Home, dialect: str) -> None
         assert await memory(aria) == ["about flowers"]
 
 
-@pytest.mark.parametrize("options", [{"dialect": "gemini"}, {"flavour": "codex-zed"}])
-async def test_who_cannot_fork_does_not_begin_with_one(home: Home, options: dict[str, str]) -> None:
+@pytest.mark.parametrize("agent", ["gemini-headless", "codex-zed"])
+async def test_who_cannot_fork_does_not_begin_with_one(home: Home, agent: str) -> None:
     with pytest.raises(AvatarStartError, match="cannot fork"):
-        async with home.avatar(options=options, fork=NOBODY):
+        async with home.avatar(agent=agent, fork=NOBODY):
             pass
 
 
-@pytest.mark.parametrize("dialect", FORKING)
-async def test_a_fork_in_which_nothing_was_said_survives_a_crash(home: Home, dialect: str) -> None:
-    old = await told(home, dialect, "about flowers")
-    async with home.avatar(options={"dialect": dialect}) as aria:
+@pytest.mark.parametrize("agent", FORKING)
+async def test_a_fork_in_which_nothing_was_said_survives_a_crash(home: Home, agent: str) -> None:
+    old = await told(home, agent, "about flowers")
+    async with home.avatar(agent=agent) as aria:
         await aria.fork(old)
         await home.kill_when_ready(aria)
         assert await memory(aria) == ["about flowers"]
@@ -233,9 +231,9 @@ async def test_a_fork_in_which_nothing_was_said_survives_a_crash(home: Home, dia
         assert await memory(aria) == ["about flowers"]
 
 
-@pytest.mark.parametrize("options", [{"dialect": "gemini"}, {"flavour": "codex-zed"}])
-async def test_who_cannot_fork_says_so_and_goes_on(home: Home, options: dict[str, str]) -> None:
-    async with home.avatar(options=options) as aria:
+@pytest.mark.parametrize("agent", ["gemini-headless", "codex-zed"])
+async def test_who_cannot_fork_says_so_and_goes_on(home: Home, agent: str) -> None:
+    async with home.avatar(agent=agent) as aria:
         await aria.chat("about flowers")
         before = (await aria.health()).pid
         with pytest.raises(Unsupported, match="cannot fork"):
@@ -244,11 +242,11 @@ async def test_who_cannot_fork_says_so_and_goes_on(home: Home, options: dict[str
         assert await memory(aria) == ["about flowers"]
 
 
-@pytest.mark.parametrize("dialect", FORKING)
+@pytest.mark.parametrize("agent", FORKING)
 async def test_a_fork_of_nothing_is_refused_and_the_avatar_goes_on_fresh(
-    home: Home, dialect: str
+    home: Home, agent: str
 ) -> None:
-    async with home.avatar(options={"dialect": dialect}) as aria:
+    async with home.avatar(agent=agent) as aria:
         await aria.chat("about flowers")
         with pytest.raises(AvatarStartError):
             await aria.fork(NOBODY)
@@ -257,6 +255,6 @@ async def test_a_fork_of_nothing_is_refused_and_the_avatar_goes_on_fresh(
 
 
 async def test_before_anything_was_said_claude_has_nothing_to_fork(home: Home) -> None:
-    async with home.avatar(options={"dialect": "claude"}) as aria:
+    async with home.avatar(agent="claude") as aria:
         with pytest.raises(UnknownRequest, match="nothing to fork"):
             await aria.fork()

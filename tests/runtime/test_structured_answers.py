@@ -1,4 +1,4 @@
-"""Structured output, context and attachments, with real agents of every dialect."""
+"""Structured output, context and attachments, with real agents of every agent."""
 
 from pathlib import Path
 from typing import Any
@@ -22,21 +22,24 @@ PERSON: dict[str, Any] = {
     "required": ["name", "n"],
 }
 BOB = {"name": "bob", "n": 3}
-DIALECTS = ["acp", *(pytest.param(name, marks=for_conformance) for name in ("claude", "gemini"))]
+AGENTS = [
+    "acp",
+    *(pytest.param(name, marks=for_conformance) for name in ("claude", "gemini-headless")),
+]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_schema_with_the_prompt_gives_the_object(home: Home, dialect: str) -> None:
-    async with home.avatar(options={"dialect": dialect}) as aria:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_schema_with_the_prompt_gives_the_object(home: Home, agent: str) -> None:
+    async with home.avatar(agent=agent) as aria:
         answer = await aria.chat(script({"data": BOB}), schema=PERSON)
         assert (answer.outcome, answer.data) == (Outcome.COMPLETED, BOB)
         plain = await aria.chat(script({"data": BOB}))
         assert (plain.success, plain.data) == (True, None)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_schema_of_the_avatar_holds_for_every_answer(home: Home, dialect: str) -> None:
-    async with home.avatar(options={"dialect": dialect}, output_schema=PERSON) as aria:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_schema_of_the_avatar_holds_for_every_answer(home: Home, agent: str) -> None:
+    async with home.avatar(agent=agent, output_schema=PERSON) as aria:
         for n in (1, 2):
             answer = await aria.chat(script({"data": {"name": "bob", "n": n}}))
             assert answer.data == {"name": "bob", "n": n}
@@ -46,22 +49,22 @@ async def test_a_schema_of_the_avatar_holds_for_every_answer(home: Home, dialect
         assert '"bob"' in bad.content
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 async def test_an_answer_without_the_object_has_failed_and_keeps_its_text(
-    home: Home, dialect: str
+    home: Home, agent: str
 ) -> None:
-    async with home.avatar(options={"dialect": dialect}, output_schema=PERSON) as aria:
+    async with home.avatar(agent=agent, output_schema=PERSON) as aria:
         answer = await aria.chat(script({"say": "I would rather talk."}))
         assert (answer.outcome, answer.data) == (Outcome.FAILED, None)
         assert answer.error == "there is no JSON in the answer"
         assert answer.content == "I would rather talk."
 
 
-@pytest.mark.parametrize(("dialect", "way"), [("claude", "native"), ("acp", "prompted")])
+@pytest.mark.parametrize(("agent", "way"), [("claude", "native"), ("acp", "prompted")])
 async def test_the_agent_is_told_by_its_own_flag_or_with_the_prompt(
-    home: Home, dialect: str, way: str
+    home: Home, agent: str, way: str
 ) -> None:
-    async with home.avatar(options={"dialect": dialect}, output_schema={}) as aria:
+    async with home.avatar(agent=agent, output_schema={}) as aria:
         assert (await aria.capabilities()).structured_output == way
         argv = (await aria.chat(script({"echo": "argv"}))).content
         prompt = (await aria.chat(script({"echo": "prompt"}))).content
@@ -82,7 +85,7 @@ async def test_a_bad_schema_is_refused_before_anything_is_started_or_sent(home: 
 async def test_a_second_schema_for_an_agent_that_has_one_by_its_flag_is_rejected(
     home: Home,
 ) -> None:
-    async with home.avatar(options={"dialect": "claude"}, output_schema=PERSON) as aria:
+    async with home.avatar(agent="claude", output_schema=PERSON) as aria:
         answer = await aria.chat(script({"data": BOB}), schema={"type": "integer"})
         assert answer.outcome is Outcome.REJECTED
         assert "output_schema" in answer.error
@@ -90,7 +93,7 @@ async def test_a_second_schema_for_an_agent_that_has_one_by_its_flag_is_rejected
 
 async def test_a_schema_cannot_be_said_into_a_running_turn(home: Home) -> None:
     async with (
-        home.avatar(options={"dialect": "claude"}) as aria,
+        home.avatar(agent="claude") as aria,
         aria.turn(script({"say": "x"}, {"wait": 60})) as turn,
     ):
         await until(turn, TextEvent)
@@ -99,12 +102,12 @@ async def test_a_schema_cannot_be_said_into_a_running_turn(home: Home) -> None:
         assert "schema" in answer.error
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("agent", AGENTS)
 async def test_the_context_goes_to_the_agent_and_not_into_the_history(
-    home: Home, dialect: str
+    home: Home, agent: str
 ) -> None:
     prompt = script({"echo": "prompt"})
-    async with home.avatar(options={"dialect": dialect}) as aria:
+    async with home.avatar(agent=agent) as aria:
         async with aria.turn(prompt, context={"file": "a.py"}) as turn:
             started = await until(turn, TurnStartedEvent)
             answer = await turn.wait()
@@ -119,7 +122,7 @@ async def test_what_an_agent_does_not_take_is_refused_with_what_it_takes(
 ) -> None:
     (tmp_path / "voice.mp3").write_bytes(b"ID3")
     voice = Attachment.from_file(tmp_path / "voice.mp3")
-    async with home.avatar(options={"dialect": "claude"}) as aria:
+    async with home.avatar(agent="claude") as aria:
         answer = await aria.chat("listen", attachments=[voice])
         assert answer.outcome is Outcome.REJECTED
         for word in ("audio/mpeg", "image/png", "pdf", "text"):

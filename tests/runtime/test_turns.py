@@ -22,20 +22,21 @@ from avatar_actors import (
     UnrecognisedEvent,
     WhileBusy,
 )
+from tests.fake_agents import launcher
 from tests.runtime.home import Home, all_of, script, until
 
-DIALECTS = ["acp", "claude", "gemini"]
+AGENTS = ["acp", "claude", "gemini-headless"]
 WAIT = {"wait": 60}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_turn_tells_everything_in_order_and_its_end_last(home: Home, dialect: str) -> None:
+@pytest.mark.parametrize("agent", AGENTS)
+async def test_a_turn_tells_everything_in_order_and_its_end_last(home: Home, agent: str) -> None:
     prompt = script(
         {"tool": "Read", "input": {"path": "a.txt"}, "result": "inside"},
         {"say": "Hello World", "chunks": 5},
         {"usage": {"input": 3, "output": 4}},
     )
-    async with home.avatar(options={"dialect": dialect}) as aria:
+    async with home.avatar(agent=agent) as aria:
         async with aria.turn(prompt) as turn:
             events = await all_of(turn)
         assert turn.outcome is Outcome.COMPLETED
@@ -45,19 +46,17 @@ async def test_a_turn_tells_everything_in_order_and_its_end_last(home: Home, dia
         assert isinstance(events[-1], TurnEndedEvent)
         assert [e.seq for e in events] == sorted(e.seq for e in events)
         assert {e.turn_id for e in events} == {turn.turn_id}
-        assert {(e.avatar, e.provider) for e in events} == {("aria", "embedded")}
+        assert {(e.avatar, e.provider) for e in events} == {("aria", launcher.agent(agent).name)}
         tools = [e for e in events if isinstance(e, ToolEvent)]
         assert tools[-1].status is ToolStatus.COMPLETED
         assert "inside" in (tools[-1].result or "")
         assert (turn.usage.input_tokens, turn.usage.output_tokens) == (3, 4)
 
 
-@pytest.mark.parametrize("dialect", ["acp", "claude"])
-async def test_thoughts_have_a_subject_and_never_get_into_the_text(
-    home: Home, dialect: str
-) -> None:
+@pytest.mark.parametrize("agent", ["acp", "claude"])
+async def test_thoughts_have_a_subject_and_never_get_into_the_text(home: Home, agent: str) -> None:
     prompt = script({"think": "**Look around**\nfirst the files"}, {"say": "done"})
-    async with home.avatar(options={"dialect": dialect}) as aria, aria.turn(prompt) as turn:
+    async with home.avatar(agent=agent) as aria, aria.turn(prompt) as turn:
         events = await all_of(turn)
     thoughts = [e for e in events if isinstance(e, ThinkingEvent) and not e.synthetic]
     assert "first the files" in "".join(e.thought for e in thoughts)

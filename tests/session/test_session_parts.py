@@ -21,7 +21,7 @@ from avatar_actors.model.errors import AgentDied
 from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.processes import PipeReader, open_lease
-from avatar_actors.processes.owned_fd import OwnedFd
+from avatar_actors.processes.descriptors import OwnedFd
 from avatar_actors.session.file_server import file_server
 from avatar_actors.session.messages import (
     BridgeMessage,
@@ -201,3 +201,18 @@ async def test_a_stdout_that_cannot_be_read_is_an_end_and_no_crash() -> None:
     with trio.fail_after(60):
         assert isinstance(await output.receive(), StreamEnded)
         await lease.aclose()
+
+
+async def test_the_writer_waits_to_be_stopped_after_it_told_of_a_closed_stdin(
+    autojump_clock: MockClock,
+) -> None:
+    ours, theirs = memory_stream_one_way_pair()
+    await theirs.aclose()
+    async with open_tree() as tree:
+        news, heard = trio.open_memory_channel[StreamEnded](1)
+        writer: Address[Write] = await tree.start(
+            "writer", partial(stdin_writer, pipe=ours, news=news)
+        )
+        await writer.tell(Write(b"x\n"))
+        await heard.receive()
+        await trio.sleep(60)  # virtual; the tree sees that the writer is still there

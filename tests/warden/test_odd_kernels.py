@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from avatar_actors.processes import LeaseLost, WardenProcess
+from avatar_actors.processes import LeaseLost, Proof, WardenProcess
 from tests.processes.census import PATIENCE, eventually, is_left, python
 from tests.processes.test_host_death import program, said
 
@@ -137,3 +137,14 @@ async def test_death_of_the_host_is_seen_without_a_pidfd(tmp_path: Path) -> None
         host.kill()
         await eventually(lambda: not is_left(agent, started))
         os.kill(int(fork), signal.SIGKILL)
+
+
+async def test_an_agent_and_its_tools_are_ended_without_a_pidfd(tmp_path: Path) -> None:
+    code = "import os, signal; os.fork() or os.setsid(); print('up', flush=True); signal.pause()"
+    with trio.fail_after(PATIENCE):
+        warden = await WardenProcess.open(python=odd_python(tmp_path, NO_PIDFD))
+        async with await warden.lease() as lease:
+            await lease.run(python(code))
+            await lease.stdout.receive_some()
+            assert (await lease.end(0)).proof is Proof.KEEPER
+        await warden.aclose()

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,15 +13,8 @@ from avatar_actors.providers.provider import LaunchPlan
 from avatar_actors.wire.commands import Command
 from avatar_actors.wire.facts import Fact
 from avatar_actors.wire.wire import Wire
+from tests.fake_agents import launcher
 
-ROOT = Path(__file__).resolve().parents[2]
-EMBEDDED = (
-    "-I",
-    "-S",
-    "-c",
-    f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-    "from avatar_actors.programs.embedded.program import main; main()",
-)
 F = TypeVar("F")
 
 
@@ -81,6 +73,6 @@ async def talk(
             await process.wait()
 
 
-def embedded_claude(argv: Sequence[str]) -> list[str]:
-    """The same flags for the embedded agent instead of `claude`."""
-    return [sys.executable, *EMBEDDED, "--dialect", "claude", *argv[1:]]
+def fake_claude(argv: Sequence[str]) -> list[str]:
+    """The same flags for the fake Claude instead of `claude`."""
+    return [*launcher.command("claude"), *argv[1:]]

@@ -1,4 +1,4 @@
-"""Claude's wire and provider with a real process: the embedded agent in its dialect."""
+"""Claude's wire and provider with a real process: the fake Claude in its dialect."""
 
 import json
 from contextlib import AbstractAsyncContextManager
@@ -20,7 +20,7 @@ from avatar_actors.wire.facts import (
     SessionRenamed,
     TurnOver,
 )
-from tests.wire.agent_talk import Talk, embedded_claude, talk
+from tests.wire.agent_talk import Talk, fake_claude, talk
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 PROVIDER = claude_provider()
@@ -34,7 +34,7 @@ def conversation(tmp_path: Path, resume: str = "") -> AbstractAsyncContextManage
     settings = AvatarSettings(working_dir=tmp_path)
     place = Place(private_dir=tmp_path, session_id=SESSION, resume=resume)
     plan = PROVIDER.plan(settings, place)
-    return talk(PROVIDER.wire(settings), plan, tmp_path, embedded_claude)
+    return talk(PROVIDER.wire(settings), plan, tmp_path, fake_claude)
 
 
 async def opened(line: Talk, resume: str = "") -> Opened:

@@ -1,7 +1,6 @@
-"""Gemini's headless wire, shim and provider with a real process: the embedded agent."""
+"""Gemini's headless wire, shim and provider with a real process: the fake Gemini."""
 
 import json
-import sys
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from avatar_actors.providers.gemini_headless import gemini_headless_provider
 from avatar_actors.providers.provider import Place
 from avatar_actors.wire.commands import Cancel, Open, Prompt
 from avatar_actors.wire.facts import Opened, TurnOver
-from tests.wire.agent_talk import EMBEDDED, Talk, talk
+from tests.fake_agents import launcher
+from tests.wire.agent_talk import Talk, talk
 
 SESSION = "11111111-1111-4111-8111-111111111111"
 PROVIDER = gemini_headless_provider()
@@ -24,8 +24,7 @@ def script(*steps: dict[str, Any]) -> str:
 
 
 def conversation(tmp_path: Path, resume: str = "") -> AbstractAsyncContextManager[Talk]:
-    embedded = (*EMBEDDED, "--dialect", "gemini")
-    settings = AvatarSettings(working_dir=tmp_path, executable=sys.executable, args=embedded)
+    settings = AvatarSettings(working_dir=tmp_path, executable=launcher.executable("gemini"))
     place = Place(private_dir=tmp_path, session_id=SESSION, resume=resume)
     return talk(PROVIDER.wire(settings), PROVIDER.plan(settings, place), tmp_path)
 

@@ -1,4 +1,4 @@
-"""`avatar chat`: one prompt, its answer, and an exit code."""
+"""`avatar chat`: sends one prompt, shows its answer, and exits with a code for its outcome."""
 
 from __future__ import annotations
 
@@ -10,24 +10,22 @@ import click
 import trio
 
 from avatar_actors.cli.agent_choice import AgentChoice, choose_agent
-from avatar_actors.cli.chat.live_output import LiveOutput
-from avatar_actors.cli.chat.pipe_output import JsonOutput, PlainOutput
-from avatar_actors.cli.chat.prompt_source import asked
+from avatar_actors.cli.chat.outputs import AnswerEncoder, LiveOutput, PipeOutput
+from avatar_actors.cli.chat.prompt_source import read_prompt
 from avatar_actors.cli.chat.run import ChatOutput, ChatRun
-from avatar_actors.cli.chat.stderr_output import Remarks
 from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_message
 from avatar_actors.cli.options import CommandOptions, avatar_options
 from avatar_actors.cli.terminal.device import (
-    Keyboard,
     StdoutWriter,
     has_unicode,
-    is_lively,
+    is_live,
     open_keyboard,
     wants_colour,
 )
+from avatar_actors.cli.terminal.output import StderrNotes, json_lines
 
 if TYPE_CHECKING:
-    from avatar_actors.cli.chat.terminal_view import TerminalView
+    from avatar_actors.cli.display import Display
 
 
 @click.command()
@@ -36,8 +34,8 @@ if TYPE_CHECKING:
 def chat(wanted: CommandOptions, prompt: tuple[str, ...]) -> int:
     """Send one prompt and show the answer.
 
-    In a terminal the work is shown as it goes on; into a pipe goes the text of the answer alone,
-    with --json every event. What is piped in goes with the prompt, or is the prompt: `-`.
+    In a terminal you see the agent at work. Into a pipe goes the text of the answer alone, or with
+    --json every event. Piped input is added to the prompt; with `-` it is the prompt.
 
     \b
     avatar chat "what is in this directory?"
@@ -46,32 +44,30 @@ def chat(wanted: CommandOptions, prompt: tuple[str, ...]) -> int:
     """
     if sys.stdout is None:
         raise Failure("stdout is closed", ExitCode.OUTPUT_CLOSED)
-    question, casting = asked(prompt), choose_agent(wanted)
-    remarks = Remarks(wanted.verbose)
-    output = _output(wanted, casting, remarks)
-    run = ChatRun(question, casting, output)
+    question, choice = read_prompt(prompt), choose_agent(wanted)
+    notes = StderrNotes(wanted.verbose)
+    output = _output(wanted, choice, notes)
+    run = ChatRun(question, choice, output)
     code = trio.run(run.run)
-    word = failure_message(run.ended) if run.ended is not None else "interrupted"
-    is_seen = isinstance(output, LiveOutput) and run.ended is not None and remarks.are_seen
-    if word and not is_seen:
-        remarks.warn(word)
+    message = failure_message(run.ended) if run.ended is not None else "interrupted"
+    is_shown = isinstance(output, LiveOutput) and run.ended is not None and notes.is_terminal
+    if message and not is_shown:
+        notes.warn(message)
     return code
 
 
-def _output(wanted: CommandOptions, casting: AgentChoice, remarks: Remarks) -> ChatOutput:
-    why = f"{casting.name}: {casting.why}"
+def _output(wanted: CommandOptions, choice: AgentChoice, notes: StderrNotes) -> ChatOutput:
+    why = f"{choice.name}: {choice.why}"
     descriptor = sys.stdout.fileno()
-    if not wanted.as_json and is_lively(descriptor) and (keyboard := open_keyboard()):
-        return LiveOutput(partial(_canvas, wanted, why, descriptor, keyboard), keyboard)
-    remarks.say(why)
-    outlet = StdoutWriter(descriptor)
-    return JsonOutput(outlet, remarks) if wanted.as_json else PlainOutput(outlet, remarks)
+    if not wanted.as_json and is_live(descriptor) and (keyboard := open_keyboard()):
+        return LiveOutput(partial(_display, wanted, why), descriptor, keyboard)
+    notes.say(why)
+    writer = StdoutWriter(descriptor)
+    return PipeOutput(writer, notes, json_lines if wanted.as_json else AnswerEncoder(writer).encode)
 
 
-def _canvas(wanted: CommandOptions, why: str, descriptor: int, keyboard: Keyboard) -> TerminalView:
-    """Made in a thread while the agent starts: what draws Markdown takes a while to import."""
-    from avatar_actors.cli.chat.terminal_view import TerminalView  # noqa: PLC0415 - only a terminal pays
-    from avatar_actors.cli.display import Style  # noqa: PLC0415 - the same
+def _display(wanted: CommandOptions, why: str) -> Display:
+    from avatar_actors.cli.display import Display, Style  # noqa: PLC0415 - only a terminal needs it
 
     style = Style(
         show_thinking=wanted.show_thinking,
@@ -79,6 +75,6 @@ def _canvas(wanted: CommandOptions, why: str, descriptor: int, keyboard: Keyboar
         colour=wants_colour(),
         unicode=has_unicode(),
     )
-    canvas = TerminalView(style, descriptor, keyboard)
-    canvas.display.note(why)
-    return canvas
+    display = Display(style)
+    display.note(why)
+    return display

@@ -1,4 +1,4 @@
-"""One prompt from the start of its avatar to its outcome, interrupts included."""
+"""Runs one prompt, from the start of its avatar to its outcome, interrupts included."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ from avatar_actors.cli.exit_codes import ExitCode, Failure, code_of, nobody_read
 
 
 class ChatOutput(Protocol):
-    """One of three: for a person, for a pipe, for a program."""
+    """Where a run is shown: a terminal, a pipe, or a tree."""
 
     @property
     def is_away(self) -> bool:
-        """Whether another program, an editor, has the terminal now, and its Ctrl-C."""
+        """Whether an editor has the terminal, and with it Ctrl-C."""
         ...
 
     async def attend(self) -> None:
-        """What it does beside, until it is cancelled."""
+        """Its own work, until cancelled."""
         ...
 
     def meet(self, avatar: Avatar) -> None:
-        """The avatar is up, and can be answered."""
+        """The avatar has started and can be answered."""
         ...
 
     async def tell(self, events: Sequence[AvatarEvent]) -> None:
-        """These have happened. OSError: nobody reads it any more."""
+        """Show these events. OSError: nobody reads them any more."""
         ...
 
     def warn(self, text: str) -> None:
-        """A word of the host's own, that goes with the events."""
+        """Show a line of the program's own."""
         ...
 
     async def caution(self, text: str) -> None:
-        """What whoever reads stderr, or looks at the terminal, has to know before the answer."""
+        """Show a warning that must be seen before the answer."""
         ...
 
     def restore(self) -> None:
-        """Leave everything as it was found; twice is once."""
+        """Leave the terminal as it was found; calling it twice does no harm."""
         ...
 
 
@@ -66,16 +66,15 @@ CODES: Final = {
 }
 
 
-def heeded() -> list[signal.Signals]:
-    """Those that this program was not told to ignore, as by nohup."""
+def handled_signals() -> list[signal.Signals]:
+    """The signals of CODES that are not ignored, as with nohup."""
     return [each for each in CODES if signal.getsignal(each) is not signal.SIG_IGN]
 
 
 class Interrupts:
-    """Counts the signals.
+    """The first signal ends the run by `end`, the second exits at once.
 
-    `end` begins to end what runs. The second signal's way out is one that nothing delays: the
-    warden ends the agent once this process is gone.
+    Nothing delays the second: the warden ends the agent once this process is gone.
     """
 
     def __init__(self, end: Callable[[], Awaitable[None]], output: ChatOutput) -> None:
@@ -83,7 +82,7 @@ class Interrupts:
         self._end, self._output = end, output
 
     async def listen(self, signals: AsyncIterator[int]) -> None:
-        """Until cancelled."""
+        """Handle signals until cancelled."""
         async for number in signals:
             if not self._is_meant(number):
                 continue
@@ -95,43 +94,43 @@ class Interrupts:
             await self._end()
 
     def _is_meant(self, number: int) -> bool:
-        """The editor has its own Ctrl-C; a terminal that closes says so twice, and counts once."""
+        """Ctrl-C in the editor is not ours; a closing terminal signals twice, which counts once."""
         if number == signal.SIGINT:
             return not self._output.is_away
         return number != signal.SIGHUP or self.code is None
 
 
-# The last events of a start that failed may take so long to arrive.
+# How long to wait for the last events of a failed start.
 _LAST_EVENTS = 5.0
-# So many events wait for a slow reader of the output before the first of them are merged.
+# The most events that wait for a slow reader before the oldest are merged.
 _CAPACITY = 65_536
 
 
 class ChatRun:
-    """Three at work: one talks with the avatar, one tells its events, one hears signals."""
+    """Three tasks: one prompts the avatar, one shows its events, one handles signals."""
 
-    def __init__(self, asked: PromptInput, casting: AgentChoice, output: ChatOutput) -> None:
+    def __init__(self, prompt: PromptInput, choice: AgentChoice, output: ChatOutput) -> None:
         self.ended: TurnEndedEvent | None = None
-        self._asked, self._casting, self._output = asked, casting, output
-        self._heard = EventStream(capacity=_CAPACITY)
-        self._told = AvatarEvent()
-        self._all_is_told = trio.Event()
+        self._prompt, self._choice, self._output = prompt, choice, output
+        self._events = EventStream(capacity=_CAPACITY)
+        self._last = AvatarEvent()
+        self._all_shown = trio.Event()
         self._turn: Turn | None = None
         self._scope = trio.CancelScope()
         self._failure: AvatarError | Failure | None = None
         self._interrupts = Interrupts(self._interrupt, output)
 
     async def run(self) -> ExitCode:
-        """To the end. AvatarError: there was no avatar; Failure: nobody reads any more."""
+        """Run to the end. AvatarError: the avatar did not start; Failure: nobody reads any more."""
         try:
-            # Outside of the nursery: what comes before is a plain KeyboardInterrupt.
-            with trio.open_signal_receiver(*heeded()) as signals:
+            # Outside the nursery: before it, Ctrl-C is a plain KeyboardInterrupt.
+            with trio.open_signal_receiver(*handled_signals()) as signals:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._interrupts.listen, signals)
                     nursery.start_soon(self._attend)
                     nursery.start_soon(self._follow)
                     with self._scope:
-                        await self._talk()
+                        await self._send()
                     nursery.cancel_scope.cancel()
         finally:
             self._output.restore()
@@ -140,22 +139,22 @@ class ChatRun:
         return self._code()
 
     def _code(self) -> ExitCode:
-        """Who was interrupted says by which signal."""
+        """A cancelled turn exits with the code of the signal."""
         if self.ended is not None and self.ended.outcome is not Outcome.CANCELLED:
             return code_of(self.ended.outcome)
         return self._interrupts.code or ExitCode.INTERRUPTED
 
-    async def _talk(self) -> None:
-        casting, asked = self._casting, self._asked
+    async def _send(self) -> None:
+        choice, prompt = self._choice, self._prompt
         try:
-            async with open_runtime(**casting.runtime) as runtime:
+            async with open_runtime(**choice.runtime) as runtime:
                 avatar = await runtime.start(
-                    casting.provider, listener=self._heard, **casting.options
+                    choice.provider, listener=self._events, **choice.options
                 )
                 self._output.meet(avatar)
-                if caution := casting.caution(await avatar.capabilities()):
+                if caution := choice.caution(await avatar.capabilities()):
                     await self._output.caution(caution)
-                async with avatar.turn(asked.prompt, **asked.options) as turn:
+                async with avatar.turn(prompt.prompt, **prompt.options) as turn:
                     self._turn = turn
                     await turn.wait()
                     self.ended = turn.ended
@@ -164,7 +163,7 @@ class ChatRun:
         except AvatarError as error:
             self._failure = error
             with trio.move_on_after(_LAST_EVENTS):
-                await self._all_is_told.wait()
+                await self._all_shown.wait()
 
     async def _attend(self) -> None:
         try:
@@ -175,20 +174,20 @@ class ChatRun:
             self._give_up(terminal_gone())
 
     async def _follow(self) -> None:
-        """Tell the events up to the end of the turn, or of the avatar."""
-        while self._failure is None and not isinstance(self._told, TurnEndedEvent):
-            events = await self._heard.take()
+        """Show the events up to the end of the turn or of the avatar."""
+        while self._failure is None and not isinstance(self._last, TurnEndedEvent):
+            events = await self._events.take()
             if not events:
                 break
             ends = (at for at, event in enumerate(events) if isinstance(event, TurnEndedEvent))
             await self._tell(events[: next(ends, len(events)) + 1])
-        self._all_is_told.set()
+        self._all_shown.set()
 
     async def _tell_end(self, ended: TurnEndedEvent) -> None:
-        """An avatar that gave up has ended its turn, but has no tracker left to say so."""
-        await self._all_is_told.wait()
-        if not isinstance(self._told, TurnEndedEvent):
-            seq, provider, avatar = self._told.seq + 1, self._told.provider, self._told.avatar
+        """Show the end of the turn of an avatar that gave up and can publish no more events."""
+        await self._all_shown.wait()
+        if not isinstance(self._last, TurnEndedEvent):
+            seq, provider, avatar = self._last.seq + 1, self._last.provider, self._last.avatar
             end = msgspec.structs.replace(ended, seq=seq, provider=provider, avatar=avatar)
             await self._tell([end])
 
@@ -198,8 +197,8 @@ class ChatRun:
         except BrokenPipeError:
             self._give_up(nobody_reads())
         except OSError as error:
-            self._give_up(Failure(f"the output cannot be written: {error.strerror}"))
-        self._told = events[-1]
+            self._give_up(Failure(f"cannot write the output: {error.strerror}"))
+        self._last = events[-1]
 
     def _give_up(self, why: Failure) -> None:
         self._failure = why
@@ -209,4 +208,4 @@ class ChatRun:
         if self._turn is None:
             self._scope.cancel()
         elif await self._turn.interrupt():
-            self._output.warn("interrupting; once more leaves at once")
+            self._output.warn("interrupting; Ctrl-C again leaves now")

@@ -1,7 +1,6 @@
-"""What a person sees of an avatar: `Display` makes lines of events, `Painter` shows them."""
+"""Turns an avatar's events into what a person sees; the terminal room paints it."""
 
 from avatar_actors.cli.display.display import Display
-from avatar_actors.cli.display.painter import Painter
-from avatar_actors.cli.display.style import Style
+from avatar_actors.cli.terminal.rendering import Style
 
-__all__ = ["Display", "Painter", "Style"]
+__all__ = ["Display", "Style"]

@@ -1,4 +1,4 @@
-"""The living picture of an avatar's work: events in, lines out; no I/O and no clock."""
+"""Turns an avatar's events into the lines a person sees; it does no I/O and reads no clock."""
 
 from __future__ import annotations
 
@@ -17,40 +17,41 @@ from avatar_actors import (
     ToolEvent,
     TurnEndedEvent,
 )
-from avatar_actors.cli.display import approval, frame_layout, work_box
+from avatar_actors.cli.display import permission_question
+from avatar_actors.cli.display.frame_layout import FrameParts, arranged, checklist
 from avatar_actors.cli.display.notices import NoticeLine, answered, lifecycle, notice
 from avatar_actors.cli.display.scroll import Scroll
-from avatar_actors.cli.display.style import Style
 from avatar_actors.cli.display.view_state import ViewState
-from avatar_actors.cli.display.work import Work
+from avatar_actors.cli.display.work import Work, final_box
+from avatar_actors.cli.terminal.rendering import Style
 from avatar_actors.cli.terminal.text import one_line, terminal_safe
 
 
 class Display:
-    """What a person sees of an avatar. It is handed the time, and never writes anything itself.
+    """What a person sees of an avatar. It is handed the time and writes nothing itself.
 
-    Ask for `finished` and then for the `frame`, with one width: the former is printed once, above
-    the latter, which is painted again and again.
+    Call `finished`, then `frame`, with the same width. Finished lines are printed once, above the
+    frame, which is painted again and again.
     """
 
     def __init__(self, style: Style) -> None:
         self._style = style
-        self._scene = ViewState()
+        self._state = ViewState()
         self._work = Work()
         self._scroll = Scroll(style)
 
     @property
     def asks(self) -> tuple[PermissionEvent, ...]:
         """The open permission requests, oldest first."""
-        return tuple(asked.event for asked in self._scene.asks.values())
+        return tuple(asked.event for asked in self._state.asks.values())
 
     def tell(self, event: AvatarEvent, now: float) -> None:
-        """Fold one event into the picture; `now` is of the same clock as the frame's."""
+        """Fold one event in; `now` is of the same clock as the frame's."""
         if not isinstance(event, ThinkingEvent):
             self._show_details(event)
         match event:
             case TextEvent(text=text):
-                self._leave_work()
+                self._close_work()
                 self._scroll.say(terminal_safe(text))
                 if event.is_complete:
                     self._scroll.close()
@@ -73,31 +74,30 @@ class Display:
                 self._scroll.close()
             case _:
                 pass
-        self._scene.fold(event, now)
+        self._state.fold(event, now)
         self._add(notice(event, self._style.signs))
 
     def note(self, text: str) -> None:
-        """A line of the host's own, above the frame."""
+        """Add a line of the program's own above the frame."""
         self._scroll.add([Text(one_line(text), "dim")])
 
     def flush(self) -> None:
-        """The turn is over: nothing of it stays in the frame but what runs in the background."""
+        """End the turn: only what runs in the background stays in the frame."""
         self._scroll.close()
-        self._scroll.add_box(work_box.final(self._work.take(), self._style))
-        self._scroll.add_box(frame_layout.final_plan(self._scene, self._style))
-        self._scene.plan, self._scene.stall = (), None
+        self._scroll.add_box(final_box(self._work.take(), self._style))
+        self._scroll.add_box(checklist(self._state.plan, self._style.signs))
+        self._state.plan, self._state.stall = (), None
 
     def finished(self, width: int) -> list[str]:
-        """Lines that will never change, each at most `width` cells; each is given once."""
+        """The lines that will not change, each at most `width` cells; each is returned once."""
         return self._scroll.take(max(1, width))
 
     def frame(self, width: int, height: int, now: float) -> list[str]:
-        """The living lines, at most `height` of them, each at most `width` cells."""
+        """The live lines, at most `height` of them, each at most `width` cells."""
         width = max(1, width)
         text = self._scroll.open_lines(width)
-        ink = self._scroll.ink
-        parts = frame_layout.Parts(self._scene, self._work, self._style, now)
-        return frame_layout.arranged(parts, text, ink, (width, max(0, height)))
+        parts = FrameParts(self._state, self._work, self._style, now)
+        return arranged(parts, text, self._scroll.renderer, (width, max(0, height)))
 
     def _show_details(self, event: AvatarEvent) -> None:
         line = lifecycle(event)
@@ -111,7 +111,7 @@ class Display:
 
     def _think(self, event: ThinkingEvent) -> None:
         if not event.synthetic:
-            self._leave_work()
+            self._close_work()
         if not event.is_complete:
             self._show_details(event)
         if self._style.show_thinking and not event.synthetic:
@@ -124,18 +124,19 @@ class Display:
         if job_id not in self._work.jobs:
             self._scroll.close()
 
-    def _leave_work(self) -> None:
+    def _close_work(self) -> None:
         if self._work.is_over:
-            self._scroll.add_box(work_box.final(self._work.take(), self._style))
+            self._scroll.add_box(final_box(self._work.take(), self._style))
 
     def _ask(self, event: PermissionEvent) -> None:
         self._scroll.close()
-        rows = approval.details(event)
-        if approval.is_long(rows):
-            # No box: that would cut what is wider than the screen.
-            self._scroll.add([Text(f"{approval.named(event)} would:", "warning"), *rows])
+        rows = permission_question.details(event)
+        if permission_question.is_long(rows):
+            # Not in a box, which would cut what is wider than the screen.
+            title = Text(f"{permission_question.named(event)} would:", "warning")
+            self._scroll.add([title, *rows])
 
     def _answered(self, event: PermissionClosedEvent) -> None:
-        asked = self._scene.asks.get(event.request_id)
-        tool = approval.named(asked.event) if asked else event.request_id
+        asked = self._state.asks.get(event.request_id)
+        tool = permission_question.named(asked.event) if asked else event.request_id
         self._add([answered(event, tool, self._style.signs)])

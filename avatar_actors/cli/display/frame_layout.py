@@ -1,4 +1,4 @@
-"""How the living lines share the screen: the question first, then what runs, the plan, the text."""
+"""Arranges the frame within the screen: text, work, plan, question, status, state; no drawing."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Final, NamedTuple
 
 from rich.text import Text
 
-from avatar_actors import PlanEntry
-from avatar_actors.cli.display import approval, work_box
-from avatar_actors.cli.display.rendering import Renderer, cropped
-from avatar_actors.cli.display.status_line import status_lines
-from avatar_actors.cli.display.style import Signs, Style
+from avatar_actors import BridgeState, EngineState, PlanEntry, StallVerdict
+from avatar_actors.cli.display import permission_question
+from avatar_actors.cli.display.notices import GAVE_UP
 from avatar_actors.cli.display.view_state import ViewState
-from avatar_actors.cli.display.work import Work
+from avatar_actors.cli.display.work import Work, live_box, spinner
 from avatar_actors.cli.terminal import formatting
+from avatar_actors.cli.terminal.painter import cropped
+from avatar_actors.cli.terminal.rendering import Renderer, Signs, Style
 from avatar_actors.cli.terminal.text import one_line
 
 _LOOKS: Final = {"completed": "dim", "in_progress": "bold"}
 
 
 def checklist(entries: Sequence[PlanEntry], signs: Signs) -> list[Text]:
-    """One line for each step, below a heading with the count."""
+    """One line per step, below a heading with the count; none without a plan."""
     if not entries:
         return []
     done = sum(entry.status == "completed" for entry in entries)
@@ -37,15 +37,15 @@ def checklist(entries: Sequence[PlanEntry], signs: Signs) -> list[Text]:
     return rows
 
 
-def state_line(scene: ViewState, signs: Signs) -> Text:
-    """State, provider, model, mode, tokens, money and how full the context is, where known."""
-    # The embedded agent says so: it has no model.
-    model = scene.model if scene.model != "none" else ""
-    words = [scene.engine.value.replace("_", " "), scene.provider, model, scene.mode]
-    words += formatting.used(scene.usage)
-    if scene.context_size:
-        words.append(f"context {scene.context_used / scene.context_size:.0%}")
-    words.append(scene.title)
+def state_line(state: ViewState, signs: Signs) -> Text:
+    """State, provider, model, mode, tokens, money and context use, as far as known."""
+    # The embedded agent reports "none".
+    model = state.model if state.model != "none" else ""
+    words = [state.engine.value.replace("_", " "), state.provider, model, state.mode]
+    words += formatting.used(state.usage)
+    if state.context_size:
+        words.append(f"context {state.context_used / state.context_size:.0%}")
+    words.append(state.title)
     return Text(f" {signs.dot} ".join(filter(None, words)), "dim")
 
 
@@ -53,26 +53,28 @@ _LEAST_TEXT: Final = 3
 _LEAST_BOX: Final = 3
 
 
-class Parts(NamedTuple):
-    """What there is to show."""
+class FrameParts(NamedTuple):
+    """What a frame is made of."""
 
-    scene: ViewState
+    state: ViewState
     work: Work
     style: Style
     now: float
 
 
-def arranged(parts: Parts, text: Sequence[str], ink: Renderer, size: tuple[int, int]) -> list[str]:
-    """From top to bottom: the open text, work, plan, question, status, state; at most `size`."""
+def arranged(
+    parts: FrameParts, text: Sequence[str], renderer: Renderer, size: tuple[int, int]
+) -> list[str]:
+    """From top to bottom: open text, work, plan, question, status, state; at most `size`."""
     width, height = size
-    scene, work, style, now = parts
-    foot = status_lines(scene, work, style, now) if not scene.asks else []
-    bottom = [ink.cut(row, width) for row in [*foot, state_line(scene, style.signs)]]
+    state, work, style, now = parts
+    foot = status_lines(state, work, style, now) if not state.asks else []
+    bottom = [renderer.cut(row, width) for row in [*foot, state_line(state, style.signs)]]
     room = height - len(bottom)
-    question = _question(parts, ink, (width, room)) if scene.asks else []
+    question = _question(parts, renderer, (width, room)) if state.asks else []
     room -= len(question)
-    steps = [ink.cut(row, width) for row in checklist(scene.plan, style.signs)]
-    box = [ink.cut(row, width) for row in work_box.living(work, style, now)]
+    steps = [renderer.cut(row, width) for row in checklist(state.plan, style.signs)]
+    box = [renderer.cut(row, width) for row in live_box(work, style, now)]
     least = min(len(text), _LEAST_TEXT)
     box = _shortened(box, room - least, 1)
     room -= len(box)
@@ -84,31 +86,26 @@ def arranged(parts: Parts, text: Sequence[str], ink: Renderer, size: tuple[int, 
     return [cropped(line, width) for line in lines[-height:]] if height else []
 
 
-def final_plan(scene: ViewState, style: Style) -> list[Text]:
-    """The plan as it was when the turn ended."""
-    return checklist(scene.plan, style.signs)
-
-
-def _question(parts: Parts, ink: Renderer, size: tuple[int, int]) -> list[str]:
-    """What it is about comes before its head and its keys, and its end before its middle."""
+def _question(parts: FrameParts, renderer: Renderer, size: tuple[int, int]) -> list[str]:
+    """Where room is short, the body goes before head and keys, and its end before its middle."""
     width, room = size
-    asked, *others = parts.scene.asks.values()
+    asked, *others = parts.state.asks.values()
     signs = parts.style.signs
-    head, rows, foot = approval.panel(asked, len(others), signs, parts.now)
-    body = [line for row in rows for line in ink.wrapped(row, width - 2, 2)]
-    most = min(approval.MOST, max(1, room - 1 - len(foot)))
+    head, rows, foot = permission_question.panel(asked, len(others), signs, parts.now)
+    body = [line for row in rows for line in renderer.wrapped(row, width - 2, 2)]
+    most = min(permission_question.MOST, max(1, room - 1 - len(foot)))
     if len(body) > most:
         first, last = (most - 1) // 2, most // 2
-        mark = ink.cut(approval.hidden(len(body) - first - last, rows), width - 2)
+        mark = renderer.cut(permission_question.hidden(len(body) - first - last, rows), width - 2)
         body = [*body[:first], mark, *body[len(body) - last :]]
-    side = ink.line(Text(signs.side, "warning"))
+    side = renderer.line(Text(signs.side, "warning"))
     body = [f"{side} {line}" for line in body]
-    lines = [*body, *(ink.cut(row, width) for row in foot)]
-    return [ink.cut(head, width), *lines] if len(lines) < room else lines[: max(0, room)]
+    lines = [*body, *(renderer.cut(row, width) for row in foot)]
+    return [renderer.cut(head, width), *lines] if len(lines) < room else lines[: max(0, room)]
 
 
 def _shortened(lines: list[str], room: int, foot: int) -> list[str]:
-    """As many lines as there is room for, with the last ones; nothing, where that says nothing."""
+    """The lines that fit, the last `foot` of them included; none if too few would be left."""
     if len(lines) <= room:
         return lines
     if room < _LEAST_BOX:
@@ -116,3 +113,62 @@ def _shortened(lines: list[str], room: int, foot: int) -> list[str]:
     kept = lines[: room - foot - 1]
     hidden = len(lines) - len(kept) - foot
     return [*kept, f"  {hidden} more lines", *lines[len(lines) - foot :]]
+
+
+def status_lines(state: ViewState, work: Work, style: Style, now: float) -> list[Text]:
+    """What the avatar does, how long it has been silent, and how many prompts wait."""
+    signs = style.signs
+    lines = [_doing(state, work, style, now)] if _is_busy(state) else []
+    if state.stall is not None:
+        silent = formatting.elapsed(now - state.stall_since)
+        lines.append(Text(f"{signs.warning} silent for {silent}: {_verdict(state)}", "warning"))
+    if state.waiting:
+        noun = "prompt waits" if state.waiting == 1 else "prompts wait"
+        lines.append(Text(f"{signs.waiting} {state.waiting} {noun}", "dim"))
+    return lines
+
+
+def _is_busy(state: ViewState) -> bool:
+    if state.turn_since is not None or state.engine is not EngineState.IDLE:
+        return True
+    return state.bridge in {BridgeState.WARMING_UP, BridgeState.ERROR}
+
+
+def _doing(state: ViewState, work: Work, style: Style, now: float) -> Text:
+    signs = style.signs
+    since = state.engine_since
+    match state.engine:
+        case EngineState.ERROR:
+            hope = GAVE_UP if state.has_given_up else "waiting for it to come back"
+            return Text(f"{signs.failed} No agent now: {hope}", "failed")
+        case EngineState.WAITING_APPROVAL:
+            timer = formatting.elapsed(now - since)
+            return Text(f"{signs.waiting} Waiting for your answer ({timer})", "warning")
+        case EngineState.TOOL_EXECUTING:
+            running = sum(not job.is_over for job in work.jobs.values())
+            words = "Running a tool" if running <= 1 else f"Running {running} tools"
+        case EngineState.RESPONDING:
+            words = "Responding"
+        case _:
+            words, since = _thinking(state)
+    row = Text.assemble((spinner(signs, now), "spinner"), f" {words} ")
+    return row.append(f"({formatting.elapsed(now - since)})", "dim")
+
+
+def _thinking(state: ViewState) -> tuple[str, float]:
+    if state.bridge is BridgeState.WARMING_UP:
+        return "Starting the agent", state.bridge_since
+    since = state.turn_since if state.thought_since is None else state.thought_since
+    return state.subject or "Thinking", state.engine_since if since is None else since
+
+
+def _verdict(state: ViewState) -> str:
+    if state.stall is None:
+        return ""
+    verdict = {
+        StallVerdict.WORKING: "working",
+        StallVerdict.WAITING_ON_YOU: "waiting on you",
+        StallVerdict.WEDGED: "it seems stuck; Ctrl-C interrupts it",
+    }[state.stall.verdict]
+    evidence = one_line(state.stall.evidence)
+    return f"{verdict} ({evidence})" if evidence else verdict

@@ -1,4 +1,4 @@
-"""Markdown by rich, drawn as this display wants it: plain headings, code to copy, no HTML lost."""
+"""Draws Markdown with rich: plain headings, code that can be copied, HTML shown as text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.text import Text
 
-from avatar_actors.cli.display.rendering import Renderer
+from avatar_actors.cli.terminal.rendering import Renderer
 
-# Where HTML is not known, what looks like it is text, and is shown.
+# Without HTML, what looks like a tag is text and is shown.
 PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
-# The terminal's own colours: whatever its background is, they can be read.
+# The terminal's own colours, which are readable on any background.
 CODE_THEME: Final = "ansi_dark"
 INDENT: Final = 2
 
@@ -31,7 +31,7 @@ class _Heading(Heading):
 
 
 class MarkdownBlock(Markdown):
-    """One block of an answer. `ordinal`: the number of its first item, if it is a list of them."""
+    """One block of an answer; `ordinal` is the number of the first item of a numbered list."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
@@ -41,13 +41,13 @@ class MarkdownBlock(Markdown):
     }
 
     def __init__(self, source: str, ordinal: int = -1) -> None:
-        # Not by rich's own `__init__`, which makes a new parser each time: a millisecond per block.
+        # rich's own `__init__` builds a parser each time, which takes a millisecond per block.
         self.markup, self.parsed = source, PARSER.parse(source)
         self.code_theme = self.inline_code_theme = CODE_THEME
         self.justify, self.style = None, "none"
         self.hyperlinks, self.inline_code_lexer = False, None
         for token in self.parsed:
-            # As people write in a chat: a new line is a new line.
+            # As in a chat, a line break is a line break.
             for child in token.children or ():
                 child.type = "hardbreak" if child.type == "softbreak" else child.type
         if ordinal >= 0 and self.parsed and self.parsed[0].type == "ordered_list_open":
@@ -55,7 +55,7 @@ class MarkdownBlock(Markdown):
 
 
 def highlighted(code: str, language: str) -> Padding:
-    """Code, set off from the text by its indent alone, so that it can be copied."""
+    """Code, set off by its indent alone, so that it can be copied."""
     syntax = Syntax(
         code, language, theme=CODE_THEME, word_wrap=True, background_color="default", tab_size=4
     )
@@ -63,7 +63,7 @@ def highlighted(code: str, language: str) -> Padding:
 
 
 def blocks(source: str) -> list[Token]:
-    """What opens each block of the outermost level; a list is told by its items."""
+    """The opening token of each top-level block; for a list, of each item."""
     return [token for token in PARSER.parse(source) if _opens_block(token)]
 
 
@@ -75,9 +75,9 @@ def _opens_block(token: Token) -> bool:
     return token.level == 1 and token.type == "list_item_open"
 
 
-def inline(source: str, ink: Renderer) -> Text:
-    """A paragraph as one text that is not wrapped yet."""
-    rows = ink.rows(MarkdownBlock(source), 4 * len(source) + 40)
+def inline(source: str, renderer: Renderer) -> Text:
+    """A paragraph as one text, not wrapped yet."""
+    rows = renderer.rows(MarkdownBlock(source), 4 * len(source) + 40)
     lines = [
         Text.assemble(*((segment.text, segment.style or "") for segment in row)) for row in rows
     ]

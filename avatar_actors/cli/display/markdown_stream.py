@@ -1,30 +1,31 @@
-"""An answer as it grows: blocks of Markdown that are complete never change, one is open.
+"""Streams a growing answer as Markdown, or plain text as it is, into finished and open lines.
 
-Where a block ends depends on the text alone, never on the pieces it came in; and no block is open
-for long: a tall one is cut, so that the work per frame does not grow with the answer.
+Where a block ends depends on the text alone, never on the pieces it came in. A tall block is cut,
+so that the work per frame does not grow with the answer.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
+from rich.cells import get_character_cell_size
 from rich.text import Text
 
-from avatar_actors.cli.display.plain_stream import PlainStream
-from avatar_actors.cli.display.rendering import Renderer
+from avatar_actors.cli.terminal.rendering import Renderer
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-# A block is cut after about so many lines of the screen; what cannot go on well, later.
+# A block is cut after about this many screen lines; one that is hard to continue, later.
 TALL: Final = 12
 VERY_TALL: Final = 60
-# What goes beyond is nothing that a person reads as it comes: it is shown as it is, and fast.
+# Nobody reads more than this as it comes: the rest is shown as plain text, which is fast.
 MOST: Final = 100_000
-# Keeps the first word of a paragraph that goes on from being read as the start of a block.
+# Keeps the first word of a continued paragraph from being read as the start of a block. The text
+# of agents has none: `terminal_safe` drops it.
 JOINER: Final = "\N{WORD JOINER}"
 _SLICE: Final = 8192
 _BLANK: Final = re.compile(r"(?: *\n)+")
@@ -34,7 +35,7 @@ _TABLE_HEAD: Final = 2
 
 
 class MarkdownPiece(Struct, frozen=True):
-    """A piece of the answer that is complete, or all that there is of the last one."""
+    """A complete block of the answer, or what there is of the last one."""
 
     kind: str
     source: str
@@ -43,7 +44,7 @@ class MarkdownPiece(Struct, frozen=True):
 
 
 class BlockSpan(NamedTuple):
-    """A block in the text that came: its kind, and from where to where."""
+    """The kind of a block, and its start and end in the text."""
 
     kind: str
     start: int
@@ -51,22 +52,22 @@ class BlockSpan(NamedTuple):
 
 
 class MarkdownStream:
-    """Text in, lines out. Every call names the width; a change of it harms only the open block."""
+    """Markdown in, lines out. A new width redraws only the open block."""
 
-    def __init__(self, ink: Renderer) -> None:
-        self._ink = ink
-        self._plain = PlainStream(ink)
+    def __init__(self, renderer: Renderer) -> None:
+        self._renderer = renderer
+        self._plain = PlainStream(renderer)
         self._room = MOST
         self._source = ""
-        self._opener = ""  # what the open block began with, if its beginning is gone
-        self._carry: Text | None = None  # the last line of a paragraph that goes on
-        self._before = ""  # the kind of the block before
-        self._ordinal = -1  # the number of the item before, in a list with numbers
+        self._opener = ""  # the first line of a block that was cut
+        self._carry: Text | None = None  # the last line of a paragraph that continues
+        self._before = ""  # the kind of the previous block
+        self._ordinal = -1  # the number of the previous item in a numbered list
         self._drawn: tuple[str, int] | None = None
         self._open: list[str] = []
 
     def feed(self, text: str, width: int) -> list[str]:
-        """More of the answer; the lines that are complete now."""
+        """Append to the answer; returns the lines that are complete now."""
         room, self._room = self._room, max(0, self._room - len(text))
         lines = self._markdown(text[:room], width)
         if len(text) > room:
@@ -86,7 +87,7 @@ class MarkdownStream:
         return lines
 
     def end(self, width: int) -> list[str]:
-        """The answer is over, or something else comes in between: the rest."""
+        """End the answer, or interrupt it; returns the remaining lines."""
         lines = self._draw(self._last_block(), width) if self._is_open else []
         self._forget()
         self._before, self._room = "", MOST
@@ -97,7 +98,7 @@ class MarkdownStream:
         self._drawn, self._open = None, []
 
     def open_lines(self, width: int) -> list[str]:
-        """The open block as it is now."""
+        """The lines of the open block."""
         if not self._is_open:
             return self._plain.open_lines(width)
         if self._drawn != (self._source, width):
@@ -115,7 +116,7 @@ class MarkdownStream:
         return MarkdownPiece(_kind(self._opener + self._source), self._source, self._opener)
 
     def _complete(self, width: int) -> list[MarkdownPiece]:
-        """Blocks that others follow, else the upper part of a tall one."""
+        """The blocks that are followed by another, else the upper part of a tall one."""
         if not self._opener and (blank := _BLANK.match(self._source)):
             self._source = self._source[blank.end() :]
         window = self._source[: VERY_TALL * width]
@@ -144,7 +145,7 @@ class MarkdownStream:
         return end - start > TALL * width or self._source.count("\n", start, end) > TALL
 
     def _found(self, whole: str) -> list[BlockSpan]:
-        """The blocks in these lines, one after the other without a gap."""
+        """The blocks in these lines, without gaps."""
         from avatar_actors.cli.display.markdown import blocks  # noqa: PLC0415 - 60 ms
 
         tokens = blocks(self._opener + whole)
@@ -157,7 +158,7 @@ class MarkdownStream:
         ]
 
     def _cut_block(self, width: int, end: int) -> MarkdownPiece | None:
-        """The upper part of a tall block; None: it may grow on."""
+        """The upper part of a tall block; None if it may still grow."""
         kind = _kind(self._opener + self._source[: min(end, TALL * width)])
         if kind == "fence":
             return self._cut_lines(kind, width, TALL)
@@ -168,7 +169,7 @@ class MarkdownStream:
         return None
 
     def _cut_lines(self, kind: str, width: int, most: int) -> MarkdownPiece | None:
-        """So many lines, or what has as many characters as they could hold."""
+        """At most this many lines, or the characters that would fill them."""
         at = min(_offset(self._source, most), most * width)
         at = self._source.rfind("\n", 0, at) + 1 or at
         if at >= len(self._source):
@@ -206,16 +207,16 @@ class MarkdownStream:
     def _paragraph(self, block: MarkdownPiece, width: int) -> list[str]:
         from avatar_actors.cli.display.markdown import inline  # noqa: PLC0415 - 60 ms
 
-        text = inline(block.opener + block.source, self._ink)
+        text = inline(block.opener + block.source, self._renderer)
         if text.plain.startswith(JOINER):
             text = text[len(JOINER) :]
         if self._carry is not None:
             text = Text.assemble(self._carry, text)
             self._carry = None
-        lines = self._ink.divided(text, width)
+        lines = self._renderer.divided(text, width)
         if block.goes_on and lines and not block.source.endswith("\n"):
             self._carry = lines.pop()
-        return [self._ink.line(line) for line in lines]
+        return [self._renderer.line(line) for line in lines]
 
     def _fence(self, block: MarkdownPiece, width: int) -> list[str]:
         from avatar_actors.cli.display.markdown import blocks, highlighted  # noqa: PLC0415
@@ -223,17 +224,17 @@ class MarkdownStream:
         token = blocks(block.opener + block.source)[0]
         language = token.info.split(maxsplit=1)[0] if token.info.strip() else "text"
         code = token.content if block.goes_on else token.content.rstrip("\n")
-        rows = self._ink.rows(highlighted(code.removesuffix("\n"), language), width)
-        return [self._ink.coded(row) for row in rows]
+        rows = self._renderer.rows(highlighted(code.removesuffix("\n"), language), width)
+        return [self._renderer.coded(row) for row in rows]
 
     def _other(self, block: MarkdownPiece, width: int) -> list[str]:
         from avatar_actors.cli.display.markdown import MarkdownBlock  # noqa: PLC0415 - 60 ms
 
         ordinal = _ORDINAL.match(block.source) if block.kind == "list_item_open" else None
         self._ordinal = (self._ordinal + 1 or int(ordinal[1])) if ordinal else -1
-        # A paragraph that was cut may turn out to be a heading, by a line below it.
+        # A cut paragraph may turn out to be a heading, by the line below it.
         opener = block.opener.removeprefix(JOINER)
-        return self._ink.lines(MarkdownBlock(opener + block.source, self._ordinal), width)
+        return self._renderer.lines(MarkdownBlock(opener + block.source, self._ordinal), width)
 
 
 def _line_of(token: Token) -> int:
@@ -247,7 +248,7 @@ def _kind(source: str) -> str:
 
 
 def _offset(text: str, line: int) -> int:
-    """Where this line begins."""
+    """The offset at which this line starts."""
     at = 0
     for _ in range(line):
         at = text.find("\n", at) + 1
@@ -257,14 +258,14 @@ def _offset(text: str, line: int) -> int:
 
 
 def _opener(kind: str, source: str) -> str:
-    """What the rest of a cut block must begin with to be of the same kind."""
+    """What the rest of a cut block must start with to be of the same kind."""
     if kind == "fence":
         return source[: _offset(source, 1)]
     return source[: _offset(source, _TABLE_HEAD)] if kind == "table_open" else ""
 
 
 def _between_words(text: str) -> int:
-    """The last place between two words, best one that cuts no `code`, **bold** or [link]."""
+    """The last space, preferably one that does not cut `code`, **bold** or a [link]."""
     spaces = [found.start() for found in _SPACE.finditer(text, len(text) // 2)]
     ends = [at for at in spaces if text[at] == "\n"]
     for at in [*reversed(ends), *reversed(spaces)]:
@@ -276,3 +277,76 @@ def _between_words(text: str) -> int:
 
 def _is_level(text: str) -> bool:
     return text.count("[") == text.count("]") and text.count("(") == text.count(")")
+
+
+class PlainStream:
+    """Text in, wrapped lines out; only the last row is open, however long a line grows."""
+
+    def __init__(self, renderer: Renderer, style: str = "", margin: str = "") -> None:
+        self._renderer = renderer
+        self._style = style
+        self._margin = margin
+        self._lead = margin
+        self._row = ""
+
+    def begin(self, lead: str) -> None:
+        """Start the next row with this instead of the margin; both have the same width."""
+        self._lead = lead
+
+    def feed(self, text: str, width: int) -> list[str]:
+        """Append; returns the lines that are complete now."""
+        width = max(1, width - len(self._margin))
+        *whole, self._row = (self._row + text).split("\n")
+        rows: list[str] = []
+        for line in whole:
+            complete, rest = divided(line, width)
+            rows += [*complete, rest]
+        complete, self._row = divided(self._row, width)
+        lines = self._drawn([*rows, *complete])
+        self._lead = self._margin if lines else self._lead
+        return lines
+
+    def end(self, width: int) -> list[str]:
+        """The remaining lines."""
+        lines = self.open_lines(width)
+        self._row, self._lead = "", self._margin
+        return lines
+
+    def open_lines(self, width: int) -> list[str]:
+        """The open row, or two if the width has changed."""
+        if not self._row.strip():
+            return []
+        complete, rest = divided(self._row, max(1, width - len(self._margin)))
+        return self._drawn([*complete, rest])
+
+    def _drawn(self, rows: list[str]) -> list[str]:
+        margins = [self._lead, *repeat(self._margin, len(rows))]
+        return [
+            self._renderer.styled(f"{margin}{row}".rstrip(), self._style)
+            for margin, row in zip(margins, rows, strict=False)
+        ]
+
+
+def divided(line: str, width: int) -> tuple[list[str], str]:
+    """The full rows, which no later text changes, and the last one."""
+    rows: list[str] = []
+    at = 0
+    while (fits := _fitting(line, at, width)) < len(line):
+        space = line.rfind(" ", at + 1, fits + 1)
+        end = fits if space < 0 or not line[at:space].strip() else space
+        rows.append(line[at:end].rstrip())
+        at = end + 1 if line[end] == " " else end
+    return rows, line[at:]
+
+
+def _fitting(line: str, at: int, width: int) -> int:
+    """The index up to which the line fits into the width."""
+    end = min(len(line), at + width)
+    if line[at:end].isascii():
+        return end
+    cells = 0
+    for index in range(at, len(line)):
+        cells += get_character_cell_size(line[index])
+        if cells > width:
+            return max(index, at + 1)
+    return len(line)

@@ -1,4 +1,4 @@
-"""What happens around the answer, in a line each; with `-v` every event."""
+"""Puts what happens around the answer into words, one line each; with `-v` every event."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from avatar_actors import (
     TurnStartedEvent,
     UnrecognisedEvent,
 )
-from avatar_actors.cli.display.style import Signs
 from avatar_actors.cli.terminal import formatting
-from avatar_actors.cli.terminal.text import one_line, without_codes
+from avatar_actors.cli.terminal.rendering import Signs
+from avatar_actors.cli.terminal.text import one_line, plain
 
-# What becomes of an avatar that nobody starts again.
-GAVE_UP: Final = "the next prompt begins anew"
+# After an avatar gave up; the status line and the error say the same.
+GAVE_UP: Final = "the next prompt starts a new conversation"
 _AT_ONCE: Final = 0.05
 
 
 class NoticeLine(NamedTuple):
-    """A line that stays, and from which `-v` on it is shown."""
+    """A line that stays, and the number of `-v` from which on it is shown."""
 
     look: str
     words: str
@@ -52,7 +52,7 @@ class NoticeLine(NamedTuple):
 
 
 def notice(event: AvatarEvent, signs: Signs) -> list[NoticeLine]:
-    """What to say of this event; nothing: it is seen elsewhere, or only with all events."""
+    """The lines for this event; none if it is shown elsewhere or only by `lifecycle`."""
     match event:
         case ErrorEvent():
             lines = _error(event, signs)
@@ -73,13 +73,13 @@ def notice(event: AvatarEvent, signs: Signs) -> list[NoticeLine]:
 def _remark(event: AvatarEvent, signs: Signs) -> NoticeLine | None:
     match event:
         case RetryEvent(attempt=attempt, of=of, delay=delay):
-            words = f"again in {formatting.seconds(delay)} (attempt {attempt} of {of}): "
+            words = f"trying again in {formatting.seconds(delay)} (attempt {attempt} of {of}): "
             return NoticeLine("warning", f"{signs.again} {words}{one_line(event.reason)}")
         case OrphansReapedEvent(count=count):
-            words = f"ended with the agent: {count} process(es) that it had left behind"
+            words = f"ended {count} process(es) that the agent had left behind"
             return NoticeLine("dim", f"{signs.ok} {words}")
         case EventsLostEvent(count=count):
-            words = f"{count} event(s) are missing here: this screen was too slow for them"
+            words = f"{count} event(s) are missing: this screen was too slow"
             return NoticeLine("warning", f"{signs.warning} {words}")
         case UnrecognisedEvent(source=source, raw=raw):
             words = f"not understood, from {one_line(source)}: {one_line(raw, 300)}"
@@ -92,7 +92,7 @@ def _remark(event: AvatarEvent, signs: Signs) -> NoticeLine | None:
 
 
 def answered(event: PermissionClosedEvent, tool: str, signs: Signs) -> NoticeLine:
-    """What became of a question. What was allowed is seen by its tool."""
+    """The answer to a permission request; an allowed tool is shown by itself."""
     words = event.permit.value.replace("_", " ")
     if event.permit.allows:
         return NoticeLine("dim", f"{signs.ok} {words}: {tool} ({one_line(event.why)})", 1)
@@ -103,8 +103,8 @@ def answered(event: PermissionClosedEvent, tool: str, signs: Signs) -> NoticeLin
 def _error(event: ErrorEvent, signs: Signs) -> list[NoticeLine]:
     words = one_line(event.error)
     if event.recoverable:
-        return [NoticeLine("failed", f"{signs.failed} {words}; it is started again")]
-    advice = f"{GAVE_UP}; --continue, or /resume, goes on with this conversation"
+        return [NoticeLine("failed", f"{signs.failed} {words}; restarting the agent")]
+    advice = f"{GAVE_UP}; --continue or /resume goes on with this one"
     return [
         NoticeLine("failed", f"{signs.failed} {words}"),
         NoticeLine("dim", f"  {signs.arrow} {advice}"),
@@ -121,7 +121,7 @@ def _supervision(event: SupervisionEvent, signs: Signs) -> list[NoticeLine]:
             words = f"{signs.failed} {part} gave up: {one_line(event.detail)} failed too often"
             return [NoticeLine("failed", words)]
         case "stuck":
-            return [NoticeLine("warning", f"{signs.warning} {part} does not stop in time")]
+            return [NoticeLine("warning", f"{signs.warning} {part} did not stop in time")]
         case _:
             words = f"[supervision] {one_line(event.notice)} {one_line(event.path)}"
             return [NoticeLine("dim", f"{words} {one_line(event.detail)}", 1)]
@@ -131,26 +131,26 @@ def _continuity(event: ContinuityEvent, signs: Signs) -> NoticeLine:
     why = one_line(event.why)
     match event.continuity:
         case Continuity.RESUMED:
-            return NoticeLine("ok", f"{signs.ok} back, the conversation was resumed")
+            return NoticeLine("ok", f"{signs.ok} back; the conversation was resumed")
         case Continuity.FRESH:
             because = f": {why}" if why else ""
-            words = f"{signs.warning} back, without memory of the conversation{because}"
+            words = f"{signs.warning} back, but without memory of the conversation{because}"
             return NoticeLine("warning", words)
         case Continuity.PENDING:
-            words = "back; the next prompt shows whether the conversation was resumed"
+            words = "back; the next prompt will show whether the conversation was resumed"
             return NoticeLine("dim", f"{signs.ok} {words}")
         case Continuity.NEW:
             return NoticeLine("dim", f"[continuity] new session {one_line(event.session_id)}", 1)
 
 
 def _diagnostic(event: DiagnosticEvent, signs: Signs) -> NoticeLine:
-    words = without_codes(event.message).strip()
+    words = plain(event.message).expandtabs(4).strip()
     source = one_line(event.source)
     if event.level is Level.ERROR:
         return NoticeLine("failed", f"{signs.failed} {source}: {words}")
     if event.level is Level.WARNING:
         return NoticeLine("warning", f"{signs.warning} {source}: {words}")
-    # It says why nothing happens for a while.
+    # It explains why nothing happens for a while.
     if source == "rate limit":
         return NoticeLine("dim", f"{signs.waiting} {source}: {words}")
     return NoticeLine("dim", f"[{source}] {words}", 1 if event.level is Level.INFO else 2)
@@ -158,7 +158,7 @@ def _diagnostic(event: DiagnosticEvent, signs: Signs) -> NoticeLine:
 
 def _ending(event: TurnEndedEvent, signs: Signs) -> list[NoticeLine]:
     took = formatting.seconds(event.duration)
-    reason = without_codes(event.reason).strip()
+    reason = plain(event.reason).expandtabs(4).strip()
     if event.outcome is Outcome.COMPLETED:
         words = f" {signs.dot} ".join([f"{signs.ok} {took}", *formatting.used(event.usage)])
         return [NoticeLine("dim", words)]
@@ -174,13 +174,13 @@ def _ending(event: TurnEndedEvent, signs: Signs) -> list[NoticeLine]:
 def _failure(event: TurnEndedEvent) -> tuple[str, str]:
     match event.outcome:
         case Outcome.REFUSED:
-            return "the agent refuses", "say it in other words, or ask another agent (-p)"
+            return "the agent refused", "rephrase the prompt, or ask another agent (-p)"
         case Outcome.TIMED_OUT:
-            return "out of time", "give it more with --timeout, or ask for less"
+            return "out of time", "allow more with --timeout, or ask for less"
         case Outcome.OVER_BUDGET:
             return "over budget", "raise it with --budget"
         case Outcome.REJECTED:
-            return "not sent", "wait for the present turn to end, then send it again"
+            return "not sent", "wait for the current turn to end, then send it again"
         case Outcome.CRASHED:
             return "the turn broke off", _after_a_crash(event)
         case _:
@@ -190,12 +190,14 @@ def _failure(event: TurnEndedEvent) -> tuple[str, str]:
 def _after_a_crash(event: TurnEndedEvent) -> str:
     if event.unknown_tools:
         number = len(event.unknown_tools)
-        return f"{number} tool call(s) were under way: see what they did before you send it again"
-    return "no tool had run: send it again" if event.can_retry else "see what was done, go on there"
+        return f"{number} tool call(s) were running: check what they did before you send it again"
+    if event.can_retry:
+        return "no tool had run: send it again"
+    return "check what was done, and continue from there"
 
 
 def lifecycle(event: AvatarEvent) -> NoticeLine | None:
-    """What the event says besides what is seen of it; None: nothing, or it is a happening."""
+    """The line that `-v` or `-vv` adds for this event; None if there is none."""
     words, verbose = _words(event)
     return NoticeLine("dim", one_line(words, 400), verbose) if words else None
 

@@ -1,4 +1,4 @@
-"""What goes up and stays: the answer, thoughts, boxes and lines, in the order they came."""
+"""The finished output above the frame: answer, thoughts, boxes and lines, in order of arrival."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from msgspec import Struct
 from rich.cells import set_cell_size
 from rich.text import Text
 
-from avatar_actors.cli.display.markdown_stream import MarkdownStream
-from avatar_actors.cli.display.plain_stream import PlainStream
-from avatar_actors.cli.display.rendering import Renderer
-from avatar_actors.cli.display.style import Style
+from avatar_actors.cli.display.markdown_stream import MarkdownStream, PlainStream
+from avatar_actors.cli.terminal.rendering import Renderer, Style
 
 _INDENT: Final = 2
 _MARGIN: Final = "   "
 
 
-class Said(Struct, frozen=True):
+class AnswerPiece(Struct, frozen=True):
     """A piece of the answer."""
 
     text: str
 
 
-class Thought(Struct, frozen=True):
+class ThoughtPiece(Struct, frozen=True):
     """A piece of a thought."""
 
     text: str
@@ -39,32 +37,32 @@ class Rows(Struct, frozen=True):
 
 
 class Closed(Struct, frozen=True):
-    """What was open is complete."""
+    """Ends the open answer or thought."""
 
 
 class Scroll:
-    """Waits with drawing until the width is known, and keeps the order all the same."""
+    """Queues output until the width is known, then draws it in order."""
 
     def __init__(self, style: Style) -> None:
-        self.ink: Final = Renderer(style)
+        self.renderer: Final = Renderer(style)
         self._sign = set_cell_size(style.signs.thought, len(_MARGIN))
-        self._waiting: list[Said | Thought | Rows | Closed] = []
-        self._answer = MarkdownStream(self.ink)
-        self._thought = PlainStream(self.ink, "thought", _MARGIN)
+        self._waiting: list[AnswerPiece | ThoughtPiece | Rows | Closed] = []
+        self._answer = MarkdownStream(self.renderer)
+        self._thought = PlainStream(self.renderer, "thought", _MARGIN)
         self._block: str | None = None
         self._lines: list[str] = []
-        self._last = ""  # what the last line belongs to: boxes and texts have space around them
+        self._last = ""  # the kind of the last line: boxes and texts have an empty line around them
 
     def say(self, text: str) -> None:
-        """More of the answer."""
-        self._waiting.append(Said(text))
+        """Append to the answer."""
+        self._waiting.append(AnswerPiece(text))
 
     def think(self, text: str, block_id: str) -> None:
-        """More of a thought."""
-        self._waiting.append(Thought(text, block_id))
+        """Append to a thought."""
+        self._waiting.append(ThoughtPiece(text, block_id))
 
     def add(self, rows: Sequence[Text]) -> None:
-        """Lines; the answer goes on below them."""
+        """Single lines; the answer continues below them."""
         if rows:
             self._waiting.append(Rows(tuple(rows), is_box=False))
 
@@ -74,17 +72,17 @@ class Scroll:
             self._waiting.append(Rows(tuple(rows), is_box=True))
 
     def close(self) -> None:
-        """What follows is no continuation of what was said or thought."""
+        """End the open answer or thought: what follows starts a new block."""
         self._waiting.append(Closed())
 
     def take(self, width: int) -> list[str]:
-        """All that is complete, once."""
+        """The complete lines; each is returned once."""
         self._settle(width)
         lines, self._lines = self._lines, []
-        return [row for line in lines for row in self.ink.fitted(line, width)]
+        return [row for line in lines for row in self.renderer.fitted(line, width)]
 
     def open_lines(self, width: int) -> list[str]:
-        """What is still open: it may change."""
+        """The lines of the open block, which may still change."""
         self._settle(width)
         if thought := self._thought.open_lines(width):
             return self._apart("thought", thought)
@@ -94,7 +92,7 @@ class Scroll:
         waiting, self._waiting = self._waiting, []
         said: list[str] = []
         for item in [*waiting, None]:
-            if isinstance(item, Said):
+            if isinstance(item, AnswerPiece):
                 said.append(item.text)
                 continue
             if said:
@@ -103,9 +101,9 @@ class Scroll:
                 said = []
             self._settle_one(item, width)
 
-    def _settle_one(self, item: Thought | Rows | Closed | None, width: int) -> None:
+    def _settle_one(self, item: ThoughtPiece | Rows | Closed | None, width: int) -> None:
         match item:
-            case Thought(text=text, block_id=block_id):
+            case ThoughtPiece(text=text, block_id=block_id):
                 if block_id != self._block:
                     self._close(width)
                     self._block = block_id
@@ -113,9 +111,10 @@ class Scroll:
                 self._put("thought", self._thought.feed(text, width))
             case Rows(rows=rows, is_box=True):
                 self._close(width)
-                self._put("box", [self.ink.cut(row, width) for row in rows])
+                self._put("box", [self.renderer.cut(row, width) for row in rows])
             case Rows(rows=rows):
-                lines = [line for row in rows for line in self.ink.wrapped(row, width, _INDENT)]
+                wrapped = (self.renderer.wrapped(row, width, _INDENT) for row in rows)
+                lines = [line for each in wrapped for line in each]
                 self._put("line", lines)
             case Closed():
                 self._close(width)
@@ -136,5 +135,5 @@ class Scroll:
             self._last = kind
 
     def _apart(self, kind: str, lines: Sequence[str]) -> list[str]:
-        """With an empty line before it, where something else stands above."""
+        """The lines, after an empty one if another kind stands above."""
         return ["", *lines] if lines and self._last not in {"", kind} else list(lines)

@@ -1,4 +1,4 @@
-"""What is known of the avatar at this moment: events folded into one value, without any words."""
+"""The current state of an avatar, folded from its events; how it is drawn is decided elsewhere."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from avatar_actors.cli.terminal.text import one_line
 
 
 class OpenPermission(Struct, frozen=True):
-    """An open permission request, and when it is denied; 0.0: never."""
+    """An open permission request, and when it will be denied; 0.0: never."""
 
     event: PermissionEvent
     until: float
 
 
 class ViewState(Struct):
-    """The avatar now. Times are of the clock that the display is handed."""
+    """The avatar now. Times are of the clock that the display is given."""
 
     provider: str = ""
     model: str = ""
@@ -62,11 +62,11 @@ class ViewState(Struct):
 
     @property
     def usage(self) -> Usage:
-        """All that was spent, with the present turn."""
+        """The total usage, the current turn included."""
         return self.spent + self.turn_usage
 
     def fold(self, event: AvatarEvent, now: float) -> None:
-        """Take one event in."""
+        """Fold one event in."""
         self.provider = one_line(event.provider) or self.provider
         if event.turn_id and not isinstance(event, StallEvent):
             self.stall = None

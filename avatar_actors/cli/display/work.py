@@ -1,15 +1,19 @@
-"""What the agent does besides talking: tools, sub-agents and background tasks, as one table."""
+"""The agent's tools, sub-agents and background tasks: collected as jobs, drawn as a box or tree."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 from msgspec import Struct
+from rich.text import Text
 
 from avatar_actors import ActivityEvent, ActivityStatus, ToolEvent, ToolStatus
-from avatar_actors.cli.terminal.text import one_line
+from avatar_actors.cli.terminal import formatting
+from avatar_actors.cli.terminal.rendering import Signs, Style
+from avatar_actors.cli.terminal.text import last_lines, one_line
 
 _STATUS: Final = {
     ToolStatus.PENDING: ActivityStatus.PENDING,
@@ -20,7 +24,7 @@ _STATUS: Final = {
     ToolStatus.CANCELLED: ActivityStatus.CANCELLED,
     ToolStatus.UNKNOWN: ActivityStatus.UNKNOWN,
 }
-# What a tool works on, in the words of the agents; the first that is there.
+# The parameters that name what a tool works on; the first that is present counts.
 _OBJECTS: Final = (
     "command", "file_path", "path", "pattern", "query", "url", "description", "prompt",
 )  # fmt: skip
@@ -28,7 +32,7 @@ _TREE: Final = {"agent", "background_task"}
 
 
 class Job(Struct, frozen=True, kw_only=True):
-    """One thing that the agent does. `took` is None until it is over."""
+    """A tool call, a sub-agent or a background task. `took` is None until it is over."""
 
     job_id: str
     parent_id: str = ""
@@ -44,12 +48,12 @@ class Job(Struct, frozen=True, kw_only=True):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of it."""
+        """Whether it has ended."""
         return self.status not in {ActivityStatus.PENDING, ActivityStatus.RUNNING}
 
     @property
     def label(self) -> str:
-        """Its name and what it works on."""
+        """Its name, and what it works on."""
         name, detail = self.name or self.kind, self.detail
         if not detail or detail == name:
             return name
@@ -57,7 +61,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class Work:
-    """The jobs since the agent last said something, and those that go on."""
+    """The jobs since the agent last wrote text, and those still running."""
 
     def __init__(self) -> None:
         self.jobs: dict[str, Job] = {}
@@ -65,16 +69,16 @@ class Work:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is something, and all of it is over."""
+        """Whether there are jobs and all have ended."""
         return bool(self.jobs) and all(job.is_over for job in self.jobs.values())
 
     @property
     def is_tree(self) -> bool:
-        """Whether a list would hide who works for whom."""
+        """Whether jobs have parents, so that a list would hide the structure."""
         return any(job.kind in _TREE or job.parent_id in self.jobs for job in self.jobs.values())
 
     def tool(self, event: ToolEvent, now: float) -> None:
-        """A tool call has come to a status."""
+        """Fold in the new status of a tool call."""
         if event.tool_id in self._shown:
             return
         known = self.jobs.get(event.tool_id) or Job(job_id=event.tool_id, since=now)
@@ -90,7 +94,7 @@ class Work:
         self._put(job, now)
 
     def activity(self, event: ActivityEvent, now: float) -> None:
-        """A node of the tree has changed; the turn itself is none of the jobs."""
+        """Fold in a changed activity; the turn itself is not a job."""
         if event.activity_type == "turn" or event.activity_id in self._shown:
             return
         known = self.jobs.get(event.activity_id)
@@ -112,7 +116,7 @@ class Work:
         self._put(job, now)
 
     def take(self) -> list[Job]:
-        """All that is over, to be shown for the last time; what goes on stays."""
+        """Remove and return the jobs that have ended."""
         over = [job for job in self.jobs.values() if job.is_over]
         for job in over:
             del self.jobs[job.job_id]
@@ -134,7 +138,7 @@ def _object(event: ToolEvent) -> str:
 
 
 def rooted(jobs: Iterable[Job]) -> list[tuple[int, Job]]:
-    """The jobs with their depth, each below the one it works for."""
+    """The jobs with their depth, each below its parent."""
     table = {job.job_id: job for job in jobs}
     below: dict[str, list[Job]] = {}
     for job in table.values():
@@ -146,5 +150,147 @@ def rooted(jobs: Iterable[Job]) -> list[tuple[int, Job]]:
         depth, job = waiting.pop()
         rows.append((depth, job))
         waiting += [(depth + 1, child) for child in reversed(below.pop(job.job_id, []))]
-    # Who is its own ancestor, which an agent may well say, is shown all the same.
+    # An agent may report a cycle of parents; those jobs are shown all the same.
     return rows + [(0, job) for left in below.values() for job in left]
+
+
+MANY: Final = 8
+_BAR: Final = 10
+_BOX: Final = 60
+_FRAMES_A_SECOND: Final = 10
+_WORDS: Final = {
+    ActivityStatus.RUNNING: "running",
+    ActivityStatus.PENDING: "waiting",
+    ActivityStatus.COMPLETED: "done",
+    ActivityStatus.FAILED: "failed",
+    ActivityStatus.CANCELLED: "cancelled",
+    ActivityStatus.UNKNOWN: "unknown",
+}
+_LOOKS: Final = {
+    ActivityStatus.RUNNING: "spinner",
+    ActivityStatus.PENDING: "warning",
+    ActivityStatus.COMPLETED: "ok",
+    ActivityStatus.FAILED: "failed",
+    ActivityStatus.CANCELLED: "dim",
+    ActivityStatus.UNKNOWN: "warning",
+}
+
+
+def spinner(signs: Signs, now: float) -> str:
+    """The spinner's character at this time."""
+    return signs.spinner[int(now * _FRAMES_A_SECOND) % len(signs.spinner)]
+
+
+def live_box(work: Work, style: Style, now: float) -> list[Text]:
+    """The box while jobs run; of many jobs, only the counts and those running."""
+    jobs = list(work.jobs.values())
+    if not jobs:
+        return []
+    title = "Activities" if work.is_tree else "Tools"
+    done = sum(job.is_over for job in jobs)
+    if len(jobs) > MANY:
+        busy = [job for job in jobs if job.status is ActivityStatus.RUNNING or job.asks]
+        rows = [_progress(jobs, style.signs), _counts(jobs)]
+        rows += [_row(0, job, style, now) for job in busy[:MANY]]
+        rows += _and_more(len(busy) - MANY)
+        return _boxed(title, rows, style.signs)
+    if work.is_tree or len(jobs) > 1:
+        title += f" {style.signs.dot} {done}/{len(jobs)} done"
+    rows = list[Text]()
+    for depth, job in rooted(jobs):
+        rows.append(_row(depth, job, style, now))
+        rows += _tail(depth, job, style, 1 if job.is_over else 3)
+    return _boxed(title, rows, style.signs)
+
+
+def final_box(jobs: Sequence[Job], style: Style) -> list[Text]:
+    """The box of ended jobs, which stays above the frame."""
+    if not jobs:
+        return []
+    nested = rooted(jobs)
+    is_tree = any(depth or job.kind != "tool_use" for depth, job in nested)
+    rows: list[Text] = []
+    for depth, job in nested:
+        rows.append(_row(depth, job, style, 0.0))
+        rows += _tail(depth, job, style, _tail_size(job, jobs, style))
+    return _boxed("Activities" if is_tree else "Tools", rows, style.signs)
+
+
+def _tail_size(job: Job, jobs: Sequence[Job], style: Style) -> int:
+    if style.verbose:
+        return 10
+    if job.status is ActivityStatus.FAILED:
+        return 5
+    return 1 if len(jobs) <= MANY else 0
+
+
+def _boxed(title: str, rows: Sequence[Text], signs: Signs) -> list[Text]:
+    head = f"{signs.top}{signs.line} {title} "
+    head += signs.line * (_BOX - len(head))
+    side = f"{signs.side} "
+    lines = [Text.assemble((side, "border"), row) for row in rows]
+    foot = signs.bottom + signs.line * (_BOX - 1)
+    return [
+        Text(head, "border", overflow="crop"),
+        *lines,
+        Text(foot, "border", overflow="crop"),
+    ]
+
+
+def _row(depth: int, job: Job, style: Style, now: float) -> Text:
+    signs = style.signs
+    row = Text.assemble((f"{signs.side}  " * depth, "border"), _icon(job, signs, now), " ")
+    row.append(job.label, "label" if job.is_over else "label.busy")
+    if job.asks:
+        row.append(" (waits for your answer)", "warning")
+    elif job.took is not None:
+        row.append(f" ({formatting.seconds(job.took)})", "dim")
+    elif job.status is ActivityStatus.RUNNING and now - job.since >= 1:
+        row.append(f" ({formatting.elapsed(now - job.since)})", "dim")
+    if not job.is_over and 0 < job.progress <= 1:
+        row.append(f" {job.progress:.0%}", "dim")
+    if job.status in {ActivityStatus.CANCELLED, ActivityStatus.UNKNOWN}:
+        row.append(f" {_WORDS[job.status]}", "dim")
+    return row
+
+
+def _icon(job: Job, signs: Signs, now: float) -> Text:
+    icon = {
+        ActivityStatus.RUNNING: spinner(signs, now),
+        ActivityStatus.PENDING: signs.waiting,
+        ActivityStatus.COMPLETED: signs.ok,
+        ActivityStatus.FAILED: signs.failed,
+        ActivityStatus.CANCELLED: signs.cancelled,
+        ActivityStatus.UNKNOWN: signs.unknown,
+    }[job.status]
+    return Text(icon, _LOOKS[job.status])
+
+
+def _tail(depth: int, job: Job, style: Style, most: int) -> list[Text]:
+    margin = f"{style.signs.side}  " * depth
+    look = "failed" if job.status is ActivityStatus.FAILED else ""
+    return [
+        Text.assemble((margin, "border"), "  ", (line, f"dim {look}"))
+        for line in last_lines(job.output, most)
+    ]
+
+
+def _progress(jobs: Sequence[Job], signs: Signs) -> Text:
+    done, of = sum(job.is_over for job in jobs), len(jobs)
+    full = _BAR * done // of
+    bar = signs.full * full + signs.empty * (_BAR - full)
+    return Text.assemble(f"[{done}/{of}] ", (bar, "ok"), f" {done / of:.0%}")
+
+
+def _counts(jobs: Sequence[Job]) -> Text:
+    counts = Counter(job.status for job in jobs)
+    row = Text()
+    for status, word in _WORDS.items():
+        if counts[status]:
+            row.append(", " if row.plain else "")
+            row.append(f"{counts[status]} {word}", _LOOKS[status])
+    return row
+
+
+def _and_more(number: int) -> list[Text]:
+    return [Text(f"and {number} more", "dim")] if number > 0 else []

@@ -1,5 +1,3 @@
-"""`avatar repl`: a conversation at a terminal, with an AvatarEngine as its host."""
+"""`avatar repl`: a conversation with an avatar at a terminal."""
 
-from avatar_actors.cli.repl.command import repl
-
-__all__ = ["repl"]
+__all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Commands of the REPL that do something: switch, cancel, resume, export, leave."""
+"""The slash commands that change something: /model, /mode, /cancel, /resume, /export, /quit."""
 
 from __future__ import annotations
 
@@ -14,41 +14,42 @@ from avatar_actors import (
     StoredSession,
 )
 from avatar_actors.cli.exit_codes import ExitCode
-from avatar_actors.cli.repl.context import ReplContext, one_line
-from avatar_actors.cli.repl.export import Existing, export_to
+from avatar_actors.cli.repl.context import ReplContext
+from avatar_actors.cli.repl.session_log import Existing, export_to
+from avatar_actors.cli.terminal.text import one_line
 
 _CANCELLED = {
     CancelResult.STOPPED: "stopped",
-    CancelResult.ALREADY_DONE: "it had ended already",
+    CancelResult.ALREADY_DONE: "it had already ended",
     CancelResult.ESCALATED: "the turn was ended",
-    CancelResult.UNSUPPORTED: "it cannot be stopped alone; /cancel ends the turn",
+    CancelResult.UNSUPPORTED: "it cannot be stopped by itself; /cancel ends the turn",
 }
 
 
-async def choose_model(desk: ReplContext, name: str) -> list[str]:
-    """Switch, or show what there is."""
+async def choose_model(context: ReplContext, name: str) -> list[str]:
+    """Switch the model, or list the models."""
     if not name:
-        can = await desk.ask(Avatar.capabilities)
-        return _choices("models", can.models, desk.minutes.model)
-    await desk.ask(lambda avatar: avatar.set_model(name))
-    desk.minutes.model = name
-    return [f"the model is {one_line(name)} now"]
+        can = await context.ask(Avatar.capabilities)
+        return _choices("models", can.models, context.log.model)
+    await context.ask(lambda avatar: avatar.set_model(name))
+    context.log.model = name
+    return [f"the model is now {one_line(name)}"]
 
 
-async def choose_mode(desk: ReplContext, name: str) -> list[str]:
-    """The same with the agent's modes."""
+async def choose_mode(context: ReplContext, name: str) -> list[str]:
+    """Switch the mode, or list the modes."""
     if not name:
-        can = await desk.ask(Avatar.capabilities)
-        return _choices("modes", can.modes, desk.minutes.mode)
-    await desk.ask(lambda avatar: avatar.set_mode(name))
-    desk.minutes.mode = name
-    return [f"the mode is {one_line(name)} now"]
+        can = await context.ask(Avatar.capabilities)
+        return _choices("modes", can.modes, context.log.mode)
+    await context.ask(lambda avatar: avatar.set_mode(name))
+    context.log.mode = name
+    return [f"the mode is now {one_line(name)}"]
 
 
 def _choices(kind: str, choices: tuple[Choice, ...], present: str) -> list[str]:
     if not choices:
         now = f"; it uses {one_line(present)}" if present else ""
-        return [f"the agent names no {kind}{now}"]
+        return [f"the agent lists no {kind}{now}"]
     width = max(len(one.choice_id) for one in choices)
     return [
         f"{'*' if one.choice_id == present else ' '} {one_line(one.choice_id):<{width}}"
@@ -57,22 +58,22 @@ def _choices(kind: str, choices: tuple[Choice, ...], present: str) -> list[str]:
     ]
 
 
-async def cancel(desk: ReplContext, wanted: str) -> list[str]:
-    """End the turn, or the one activity that is named by its id or the beginning of its name."""
+async def cancel(context: ReplContext, wanted: str) -> list[str]:
+    """End the turn, or one activity, named by its id or the beginning of its name."""
     if not wanted:
-        desk.conversation.interrupt()
-        return [] if await desk.turns.interrupt() else ["nothing runs"]
-    running = await desk.ask(Avatar.activities)
+        context.conversation.interrupt()
+        return [] if await context.turns.interrupt() else ["nothing is running"]
+    running = await context.ask(Avatar.activities)
     tools = [one for one in running if one.activity_type != "turn" and not _is_over(one)]
     meant = [one for one in tools if one.activity_id == wanted] or [
         one for one in tools if one.name.lower().startswith(wanted.lower())
     ]
     if len(meant) != 1:
         found = ", ".join(f"{one_line(one.name)} ({one_line(one.activity_id)})" for one in tools)
-        which = "several" if meant else "nothing"
-        return [f"{which} named {one_line(wanted)!r} runs; there is: {found or 'nothing'}"]
+        which = "several activities" if meant else "no activity"
+        return [f"{which} named {one_line(wanted)!r}; running: {found or 'nothing'}"]
     [one] = meant
-    result = await desk.ask(lambda avatar: avatar.cancel_activity(one.activity_id))
+    result = await context.ask(lambda avatar: avatar.cancel_activity(one.activity_id))
     return [f"{one_line(one.name)}: {_CANCELLED[result]}"]
 
 
@@ -80,18 +81,18 @@ def _is_over(activity: ActivityEvent) -> bool:
     return activity.status not in {ActivityStatus.PENDING, ActivityStatus.RUNNING}
 
 
-async def resume(desk: ReplContext, wanted: str) -> list[str]:
-    """Go on with a stored session: by its number, its id or the beginning of it; else the last."""
-    if desk.conversation.is_running:
-        return ["a turn is running: /cancel it first"]
+async def resume(context: ReplContext, wanted: str) -> list[str]:
+    """Resume a stored session, by its number, its id or the beginning of it; else the last."""
+    if context.conversation.is_running:
+        return ["a turn is running; /cancel it first"]
     if not wanted:
-        last = await desk.ask(Avatar.continue_last)
+        last = await context.ask(Avatar.continue_last)
         return _resumed(last)
-    stored = await desk.ask(Avatar.sessions)
+    stored = await context.ask(Avatar.sessions)
     session = _meant(wanted, stored)
     if session is None:
-        return [f"no session {one_line(wanted)!r}, or several; see /sessions"]
-    await desk.ask(lambda avatar: avatar.resume(session.session_id))
+        return [f"no single session matches {one_line(wanted)!r}; see /sessions"]
+    await context.ask(lambda avatar: avatar.resume(session.session_id))
     return _resumed(session)
 
 
@@ -105,33 +106,33 @@ def _meant(wanted: str, stored: tuple[StoredSession, ...]) -> StoredSession | No
 
 
 def _resumed(session: StoredSession) -> list[str]:
-    return [f"going on with: {one_line(session.title) or session.session_id}"]
+    return [f"resumed: {one_line(session.title) or session.session_id}"]
 
 
-async def export(desk: ReplContext, name: str) -> list[str]:
-    """Write down what was said in this REPL; a file that is there stays."""
-    return _export(desk, name, Existing.KEEP)
+async def export(context: ReplContext, name: str) -> list[str]:
+    """Write the conversation to a new file."""
+    return _export(context, name, Existing.KEEP)
 
 
-async def export_anyway(desk: ReplContext, name: str) -> list[str]:
-    """The same over a file that is there."""
-    return _export(desk, name, Existing.REPLACE)
+async def export_anyway(context: ReplContext, name: str) -> list[str]:
+    """Write the conversation, replacing the file."""
+    return _export(context, name, Existing.REPLACE)
 
 
-def _export(desk: ReplContext, name: str, existing: Existing) -> list[str]:
-    if not desk.minutes.exchanges:
-        return ["nothing was said yet"]
+def _export(context: ReplContext, name: str, existing: Existing) -> list[str]:
+    if not context.log.exchanges:
+        return ["nothing to export yet"]
     path = Path(name or f"conversation-{datetime.now():%Y%m%d-%H%M%S}.md").expanduser()
     try:
-        export_to(path, desk.minutes, desk.casting.name, existing)
+        export_to(path, context.log, context.choice.name, existing)
     except FileExistsError:
-        return [f"{path} is there already; to overwrite it: /export! {path}"]
+        return [f"{path} exists; to overwrite it: /export! {path}"]
     except OSError as error:
-        return [f"{path} cannot be written: {error.strerror}"]
-    return [f"turns in {path}: {len(desk.minutes.exchanges)}"]
+        return [f"cannot write {path}: {error.strerror}"]
+    return [f"turns in {path}: {len(context.log.exchanges)}"]
 
 
-async def leave(desk: ReplContext, _: str) -> list[str]:
-    """The REPL is over."""
-    desk.conversation.leave(ExitCode.OK)
+async def leave(context: ReplContext, _: str) -> list[str]:
+    """End the REPL."""
+    context.conversation.leave(ExitCode.OK)
     return []

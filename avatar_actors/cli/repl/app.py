@@ -1,4 +1,4 @@
-"""The REPL at work: keys and events come in, and what they mean is carried out."""
+"""The REPL's application: takes keys and events, and carries out what they mean."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ from prompt_toolkit.filters import Condition
 from avatar_actors import Avatar, AvatarError, AvatarEvent, Outcome, PermissionEvent
 from avatar_actors.cli.display import Display
 from avatar_actors.cli.exit_codes import ExitCode, failure_of
-from avatar_actors.cli.repl.approvals import Approving
-from avatar_actors.cli.repl.completion import SlashCompleter
-from avatar_actors.cli.repl.context import NotSent, ReplContext, Untold
+from avatar_actors.cli.repl.context import EngineRespondent, NotSent, ReplContext
 from avatar_actors.cli.repl.conversation import ClearInput, Decision, InterruptTurn, Leave, Send
 from avatar_actors.cli.repl.history_file import HistoryFile
 from avatar_actors.cli.repl.key_bindings import AnswerKeys, bindings_for
 from avatar_actors.cli.repl.screen import PromptScreen, StderrLines
-from avatar_actors.cli.repl.slash_commands import Typed, carry_out, typed_command
+from avatar_actors.cli.repl.slash_commands import (
+    SlashCompleter,
+    TypedCommand,
+    carry_out,
+    typed_command,
+)
 from avatar_actors.cli.repl.view import ReplView
+from avatar_actors.cli.terminal.permissions import Approvals, ToolInput, edited
 
 
 class Background:
-    """For one loop. `failed` is called when a task ends with an error, which is `failure` then."""
+    """The tasks of one loop. The first error is kept in `failure`, and `failed` is called."""
 
     def __init__(self, failed: Callable[[], None]) -> None:
         self.failure: BaseException | None = None
@@ -38,13 +42,13 @@ class Background:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Have this done."""
+        """Start a task."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
     async def end(self) -> None:
-        """Cancel what is under way, and wait for it."""
+        """Cancel all tasks and wait for them."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -56,42 +60,44 @@ class Background:
             self._failed()
 
 
-# A program that is ended by signal n exits with this and n, as a shell would say it.
+# A program that is ended by signal n exits with this plus n, by the convention of shells.
 _KILLED: Final = 128
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 class ReplApp:
-    """A person at a terminal and an avatar; for one asyncio loop, once."""
+    """Connects a person at a terminal with an avatar; for one asyncio loop, once."""
 
-    def __init__(self, desk: ReplContext, display: Display, history: HistoryFile) -> None:
-        self._desk, self._history = desk, history
-        self._conversation = desk.conversation
+    def __init__(self, context: ReplContext, display: Display, history: HistoryFile) -> None:
+        self._context, self._history = context, history
+        self._conversation = context.conversation
         self._answer_keys = AnswerKeys()
         self._line = Buffer(
             multiline=True,
             history=history,
-            completer=SlashCompleter(desk),
+            completer=SlashCompleter(context),
             complete_while_typing=Condition(lambda: self._line.text.startswith("/")),
             on_text_changed=lambda _: self._typed(),
         )
         self._screen = PromptScreen(self._line, bindings_for(self, self._line))
-        self._scene = ReplView(display, self._conversation, self._answer_keys, self._screen)
-        self._approving = Approving(desk.engine, self._answer_keys, self._scene, self._screen)
+        self._view = ReplView(display, self._conversation, self._answer_keys, self._screen)
+        self._approvals = Approvals(self._edit, lambda text: self._view.say([text]))
+        self._approvals.avatar = EngineRespondent(context.engine)
+        self._editor: asyncio.Task[ToolInput] | None = None
         self._background = Background(self._exit)
-        self._in_turn = asyncio.Lock()  # what a command says stands below it
+        self._in_turn = asyncio.Lock()  # the output of a command stands below its line
 
     async def run(self) -> int:
-        """Until the person leaves; the exit code. An AvatarError: the avatar did not start."""
+        """Run until the person leaves; the exit code. AvatarError: the avatar did not start."""
         loop = asyncio.get_running_loop()
-        self._desk.engine.on_any(self._hear, dispatcher=loop.call_soon_threadsafe)
+        self._context.engine.on_any(self._hear, dispatcher=loop.call_soon_threadsafe)
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._leave, _KILLED + number)
         try:
-            with redirect_stderr(StderrLines(self._scene.say)):
+            with redirect_stderr(StderrLines(self._view.say)):
                 await self._screen.run(self._begin)
         except (EOFError, OSError, termios.error):
-            # The terminal is gone; Python would fail to flush what is left for it at its end.
+            # The terminal is gone; at exit Python would fail to flush what is left for it.
             self._leave(_KILLED + signal.SIGHUP)
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         finally:
@@ -102,18 +108,18 @@ class ReplApp:
 
     async def _end(self) -> None:
         self._conversation.leave(ExitCode.OK)
-        # The turn ends as cancelled, which its task then hears.
-        await self._desk.engine.stop()
+        # This cancels the turn; its task then sees the outcome.
+        await self._context.engine.stop()
         await self._background.end()
-        await self._desk.runtime.stop()
-        for line in self._scene.rest():
+        await self._context.runtime.stop()
+        for line in self._view.rest():
             click.echo(line)
 
-    # What the keys mean; see key_bindings.Listener.
+    # What the keys mean; see key_bindings.KeyListener.
 
     def sent(self, text: str) -> None:
-        """A prompt, a command or an empty line."""
-        own = [one.choice_id for one in self._desk.minutes.commands]
+        """Send a prompt, run a command, or release held prompts with an empty line."""
+        own = [one.choice_id for one in self._context.log.commands]
         typed = typed_command(text, own)
         if typed is None:
             self._obey(self._conversation.enter(text))
@@ -121,30 +127,30 @@ class ReplApp:
             self._background.spawn(self._command(text, typed))
 
     def ctrl_c(self) -> None:
-        """The line, the turn, or the REPL."""
-        if not self._screen.is_lent:  # else it is meant for the editor
-            self._obey(self._conversation.ctrl_c(self._line.text, self._scene.now))
+        """Clear the line, interrupt the turn, or leave."""
+        if not self._screen.is_lent:  # else it is for the editor
+            self._obey(self._conversation.ctrl_c(self._line.text, self._view.now))
 
     def ctrl_d(self) -> None:
         """Leave."""
         self._obey(self._conversation.ctrl_d(self._line.text))
 
     def takes_back(self) -> str:
-        """The prompt that was queued last."""
-        self._scene.stir()
+        """Remove the prompt that was queued last and return it."""
+        self._view.stir()
         return self._conversation.take_back()
 
     @property
     def can_answer(self) -> bool:
-        """Whether a request is open, and the person had the time to see it."""
-        return self._approving.request is not None
+        """Whether a request is open and the person had time to see it."""
+        return self._answer_keys.request(self._view.now) is not None
 
     def answer(self, key: str) -> None:
-        """To the oldest request."""
-        if (request := self._approving.request) is not None:
-            self._background.spawn(self._approving.press(key, request))
+        """Answer the oldest request."""
+        if (request := self._answer_keys.request(self._view.now)) is not None:
+            self._background.spawn(self._answer(key, request))
 
-    # What comes of it.
+    # What the app does.
 
     def _obey(self, decision: Decision) -> None:
         match decision:
@@ -158,68 +164,95 @@ class ReplApp:
                 self._exit()
             case _:
                 pass
-        self._scene.stir()
+        self._view.stir()
 
     def _begin(self) -> None:
-        self._background.spawn(self._scene.live())
+        self._background.spawn(self._view.live())
         self._background.spawn(self._start())
 
     async def _start(self) -> None:
-        # Without an avatar there is nothing to talk with; one that is lost later is replaced.
-        await self._desk.turns.start()
-        can = await self._desk.ask(Avatar.capabilities)
-        if caution := self._desk.casting.caution(can):
-            self._scene.say([f"! {caution}"])
-        if self._history.trouble:
-            self._scene.say([self._history.trouble])
+        # Without a first avatar the REPL ends; one that is lost later is replaced.
+        await self._context.turns.start()
+        can = await self._context.ask(Avatar.capabilities)
+        if caution := self._context.choice.caution(can):
+            self._view.say([f"! {caution}"])
+        if self._history.problem:
+            self._view.say([self._history.problem])
 
     async def _turn(self, prompt: str) -> None:
-        self._scene.quote(prompt)
+        self._view.quote(prompt)
         self._obey(self._conversation.ended(await self._outcome(prompt)))
 
     async def _outcome(self, prompt: str) -> Outcome:
         try:
-            end = await self._desk.turns.run(prompt)
+            result = await self._context.turns.run(prompt)
         except NotSent:
-            self._scene.say(["interrupted; the agent did not get it"])
+            self._view.say(["interrupted; the prompt was not sent"])
             return Outcome.CANCELLED
         except AvatarError as error:
             self._complain(error)
             return Outcome.FAILED
-        if isinstance(end, Untold):
-            self._hear(end.ending)
-        return end.outcome
+        if result.missing is not None:
+            self._hear(result.missing)
+        return result.outcome
 
     async def _interrupt(self) -> None:
-        await self._desk.turns.interrupt()
+        await self._context.turns.interrupt()
 
-    async def _command(self, text: str, typed: Typed) -> None:
+    async def _command(self, text: str, typed: TypedCommand) -> None:
         async with self._in_turn:
-            self._scene.quote(text)
+            self._view.quote(text)
             try:
-                self._scene.say(await carry_out(self._desk, typed))
+                self._view.say(await carry_out(self._context, typed))
             except AvatarError as error:
                 self._complain(error)
         if self._conversation.left is not None:
             self._exit()
 
     def _hear(self, event: AvatarEvent) -> None:
-        self._desk.minutes.tell(event)
-        self._scene.tell(event)
+        self._context.log.tell(event)
+        self._view.tell(event)
         if isinstance(event, PermissionEvent):
-            self._background.spawn(self._approving.hear(event))
-        self._desk.turns.tell(event)
+            self._background.spawn(self._approvals.hear(event))
+        self._context.turns.tell(event)
+
+    async def _answer(self, key: str, request: PermissionEvent) -> None:
+        self._answer_keys.take(request)
+        try:
+            await self._approvals.press(key, request)
+        finally:
+            self._answer_keys.give_back()
+            self._view.stir()
+
+    async def _edit(self, given: ToolInput) -> ToolInput:
+        async with self._screen.lent():
+            self._editor = asyncio.create_task(edited(given, _run_editor))
+            try:
+                return await self._editor
+            finally:
+                self._editor = None
 
     def _complain(self, error: AvatarError) -> None:
-        self._scene.say([f"✗ {failure_of(error).format_message()}"])
+        self._view.say([f"✗ {failure_of(error).format_message()}"])
 
     def _leave(self, code: int) -> None:
         self._conversation.leave(code)
         self._exit()
 
     def _exit(self) -> None:
-        self._approving.end()
+        if self._editor is not None:  # it has the terminal and would keep it
+            self._editor.cancel()
         self._screen.exit()
 
     def _typed(self) -> None:
-        self._answer_keys.typed(self._scene.now)
+        self._answer_keys.typed(self._view.now)
+
+
+async def _run_editor(command: list[str]) -> int:
+    process = await asyncio.create_subprocess_exec(*command)
+    try:
+        return await process.wait()
+    except asyncio.CancelledError:  # the person leaves, so the editor must end too
+        process.terminate()
+        await process.wait()
+        raise

@@ -1,30 +1,55 @@
-"""`avatar repl`: talk with an avatar at a terminal."""
+"""`avatar repl`: a conversation at a terminal, with an AvatarEngine in a thread of its own."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 
 import click
 
-from avatar_actors.cli.agent_choice import choose_agent
+from avatar_actors import AvatarEngine, RuntimeThread, Timeouts
+from avatar_actors.cli.agent_choice import AgentChoice, choose_agent
 from avatar_actors.cli.exit_codes import ExitCode, Failure
 from avatar_actors.cli.options import CommandOptions, avatar_options
+from avatar_actors.cli.terminal.device import has_unicode, wants_colour
 
 
 @click.command()
 @avatar_options
 def repl(wanted: CommandOptions) -> int:
-    """Talk with an avatar; /help there shows its commands.
+    """Talk with an avatar; type /help there to see its commands.
 
-    What you type while the agent works waits in line and can still be edited. Ctrl-C interrupts
-    the turn, a second one leaves.
+    What you send while the agent works is queued and can still be edited. Ctrl-C interrupts the
+    turn, a second one leaves.
     """
     if wanted.as_json:
         raise Failure("--json is for scripts; use: avatar chat --json", ExitCode.USAGE)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Failure("repl needs a terminal; for scripts use: avatar chat", ExitCode.USAGE)
-    casting = choose_agent(wanted)
-    from avatar_actors.cli.repl.opening import talk  # noqa: PLC0415 - only who can talk pays
+    return asyncio.run(_run(choose_agent(wanted), wanted))
 
-    return asyncio.run(talk(casting, wanted))
+
+async def _run(choice: AgentChoice, wanted: CommandOptions) -> int:
+    # Only a conversation at a terminal needs prompt_toolkit and what draws Markdown.
+    from avatar_actors.cli.display import Display, Style  # noqa: PLC0415
+    from avatar_actors.cli.repl.app import ReplApp  # noqa: PLC0415
+    from avatar_actors.cli.repl.context import ReplContext  # noqa: PLC0415
+    from avatar_actors.cli.repl.history_file import HistoryFile, history_path  # noqa: PLC0415
+
+    style = Style(
+        show_thinking=wanted.show_thinking,
+        verbose=wanted.verbose,
+        colour=wants_colour(),
+        unicode=has_unicode(),
+    )
+    display = Display(style)
+    display.note(f"{choice.name}: {choice.why}")
+    display.note("/help shows the commands, Ctrl-D leaves")
+    runtime = RuntimeThread(**choice.runtime)
+    options = choice.options.copy()
+    # A person sees that it takes long and can press Ctrl-C: no time limit unless one is set.
+    options.setdefault("timeouts", Timeouts())
+    engine = AvatarEngine(choice.provider, runtime=runtime, **options)
+    context = ReplContext.of(choice, engine, runtime)
+    return await ReplApp(context, display, HistoryFile(history_path(os.environ))).run()

@@ -1,4 +1,4 @@
-"""What the commands of the REPL work with: the engine, its turns, what is known of the session."""
+"""What the REPL's commands work with: the engine, its turns, and the log of the session."""
 
 from __future__ import annotations
 
@@ -24,36 +24,26 @@ from avatar_actors import (
 from avatar_actors.cli.agent_choice import AgentChoice
 from avatar_actors.cli.repl.conversation import Conversation
 from avatar_actors.cli.repl.session_log import SessionLog
-from avatar_actors.cli.terminal.approvals import Input
-from avatar_actors.cli.terminal.text import plain
+from avatar_actors.cli.terminal.permissions import ToolInput
 
-# The answer and the events come by two ways; an avatar that gave up may not tell the last one.
+# How long to wait for a turn's last event after its response; an avatar that gave up sends none.
 _LAST_EVENT: Final = 2.0
 
 
-class Told(Struct, frozen=True):
-    """It is over, and its end was told by an event."""
+class FinishedTurn(Struct, frozen=True):
+    """The outcome of a turn."""
 
     outcome: Outcome
-
-
-class Untold(Struct, frozen=True):
-    """It is over, and no event told it: this one would have."""
-
-    ending: TurnEndedEvent
-
-    @property
-    def outcome(self) -> Outcome:
-        """How it ended."""
-        return self.ending.outcome
+    missing: TurnEndedEvent | None = None
+    """Its last event, if the avatar did not send one."""
 
 
 class NotSent(Exception):
-    """It was interrupted before the agent had it."""
+    """The prompt was interrupted before the agent got it."""
 
 
 class Turns:
-    """For tasks of one asyncio loop."""
+    """Runs the turns of an engine, for the tasks of one asyncio loop."""
 
     def __init__(self, engine: AvatarEngine) -> None:
         self._engine = engine
@@ -64,19 +54,19 @@ class Turns:
         self._news = asyncio.Event()
 
     def tell(self, event: AvatarEvent) -> None:
-        """An event was shown."""
+        """An event has been shown."""
         if isinstance(event, TurnEndedEvent):
             self._ended.add(event.turn_id)
             self._news.set()
 
     async def start(self) -> None:
-        """Start the avatar if it is not up; who stops waiting does not end the start."""
+        """Start the avatar if needed; cancelling the wait does not cancel the start."""
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(self._engine.start())
         await asyncio.shield(self._starting)
 
-    async def run(self, prompt: str) -> Told | Untold:
-        """To its outcome."""
+    async def run(self, prompt: str) -> FinishedTurn:
+        """Send the prompt and wait for its outcome."""
         self._is_unwanted = False
         self._ended.clear()
         self._sending = asyncio.create_task(self._send(prompt))
@@ -93,11 +83,11 @@ class Turns:
                 while response.turn_id not in self._ended:
                     self._news.clear()
                     await self._news.wait()
-                return Told(response.outcome)
-        return Untold(_ending(response))
+                return FinishedTurn(response.outcome)
+        return FinishedTurn(response.outcome, _end_event(response))
 
     async def interrupt(self) -> bool:
-        """End the turn, also one that still waits for the avatar; False if there is none."""
+        """End the turn, even one that waits for the avatar to start; False if there is none."""
         with suppress(AvatarDown):
             if await self._engine.interrupt():
                 return True
@@ -108,12 +98,12 @@ class Turns:
         return sending.cancel()
 
     async def _send(self, prompt: str) -> BridgeResponse:
-        # One that gave up is not asked again: another is started.
+        # An avatar that gave up is replaced by a new one.
         await self.start()
         return await self._engine.chat(prompt)
 
 
-def _ending(response: BridgeResponse) -> TurnEndedEvent:
+def _end_event(response: BridgeResponse) -> TurnEndedEvent:
     return TurnEndedEvent(
         turn_id=response.turn_id,
         outcome=response.outcome,
@@ -129,40 +119,48 @@ T = TypeVar("T")
 
 
 class ReplContext(Struct, frozen=True, kw_only=True):
-    """The avatar, the thread that it runs in, and what is known of the conversation."""
+    """The avatar, the thread it runs in, and what is known of the conversation."""
 
-    casting: AgentChoice
+    choice: AgentChoice
     engine: AvatarEngine
     runtime: RuntimeThread
     conversation: Conversation
-    minutes: SessionLog
+    log: SessionLog
     turns: Turns
 
+    @classmethod
+    def of(cls, choice: AgentChoice, engine: AvatarEngine, runtime: RuntimeThread) -> ReplContext:
+        """A new conversation."""
+        options = choice.options
+        return cls(
+            choice=choice,
+            engine=engine,
+            runtime=runtime,
+            conversation=Conversation(),
+            log=SessionLog(options.get("model", ""), options.get("mode", "")),
+            turns=Turns(engine),
+        )
+
     async def ask(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
-        """Whatever an Avatar can do; one that gave up is replaced first."""
+        """Call the avatar; one that gave up is replaced first."""
         await self.turns.start()
         return await self.engine.run(work)
 
 
-class EngineAnswers:
-    """An engine's avatar, as approvals know one."""
+class EngineRespondent:
+    """Answers permission requests through an engine."""
 
     def __init__(self, engine: AvatarEngine) -> None:
         self._engine = engine
 
     async def capabilities(self) -> ProviderCapabilities:
-        """What the agent can do."""
+        """The agent's capabilities."""
         return await self._engine.run(Avatar.capabilities)
 
     async def answer(
-        self, request_id: str, permit: Permit, *, updated_input: Input | None = None
+        self, request_id: str, permit: Permit, *, updated_input: ToolInput | None = None
     ) -> None:
-        """As Avatar's."""
+        """As `Avatar.answer`."""
         await self._engine.run(
             lambda avatar: avatar.answer(request_id, permit, updated_input=updated_input)
         )
-
-
-def one_line(text: str) -> str:
-    """Foreign words for a line of ours: no escape codes, no controls, no line breaks."""
-    return " ".join(plain(text).split())

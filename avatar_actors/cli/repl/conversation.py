@@ -1,4 +1,4 @@
-"""Who speaks next: what is typed and what ends goes in, what is to be done comes out. No I/O."""
+"""Decides what the REPL does next from keys and outcomes; no I/O."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from msgspec import Struct
 from avatar_actors import Outcome
 from avatar_actors.cli.exit_codes import ExitCode
 
-# Two Ctrl-C within so many seconds leave, whatever the first one did.
+# Two Ctrl-C within this many seconds leave, whatever the first one did.
 AGAIN: Final = 2.0
-# After these the next prompt goes out by itself.
+# After these outcomes the next prompt is sent automatically.
 _WELL: Final = {Outcome.COMPLETED, Outcome.REFUSED}
 
 
 class Send(Struct, frozen=True):
-    """This prompt's turn has come."""
+    """Send this prompt."""
 
     prompt: str
 
 
 class InterruptTurn(Struct, frozen=True):
-    """The running turn is to be ended."""
+    """Interrupt the running turn."""
 
 
 class ClearInput(Struct, frozen=True):
-    """What was typed is to be forgotten."""
+    """Clear the input line."""
 
 
 class Leave(Struct, frozen=True):
-    """The REPL is over, with this exit code."""
+    """End the REPL with this exit code."""
 
     code: int
 
 
 class Stay(Struct, frozen=True):
-    """Nothing is to be done."""
+    """Do nothing."""
 
 
 Decision: TypeAlias = Send | InterruptTurn | ClearInput | Leave | Stay
 
 
 class Conversation:
-    """One turn at a time; what is sent meanwhile waits here, where it can still be edited.
+    """One turn at a time; prompts sent meanwhile are queued and can still be edited.
 
-    After a turn that was interrupted or went wrong it is held: it was meant for what that turn
-    should have come to. Enter on an empty line lets it go.
+    After a turn that was interrupted or failed, the queue is held, as its prompts assumed another
+    outcome. Enter on an empty line releases it.
     """
 
     def __init__(self) -> None:
@@ -57,26 +57,26 @@ class Conversation:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The prompts that wait, the next one first."""
+        """The queued prompts, the next one first."""
         return tuple(self._waiting)
 
     @property
     def is_running(self) -> bool:
-        """Whether a turn runs."""
+        """Whether a turn is running."""
         return self._is_running
 
     @property
     def is_held(self) -> bool:
-        """Whether waiting prompts wait for Enter."""
+        """Whether queued prompts wait for Enter."""
         return self._is_held and bool(self._waiting)
 
     @property
     def left(self) -> Leave | None:
-        """How it ended, if it has."""
+        """How the REPL ended, if it has."""
         return self._left
 
     def enter(self, text: str) -> Decision:
-        """A prompt was sent, or an empty line."""
+        """Enter was pressed, perhaps on an empty line."""
         self._armed_until = 0.0
         if not text.strip():
             self._is_held = False
@@ -88,24 +88,24 @@ class Conversation:
         return Stay()
 
     def ended(self, outcome: Outcome) -> Decision:
-        """The turn is over."""
+        """The turn has ended."""
         self._is_held = self._is_held or outcome not in _WELL
         self._is_running = self._is_interrupted = False
         return self._next()
 
     def take_back(self) -> str:
-        """The prompt that was queued last, which waits no more; empty if none waits."""
+        """Remove the prompt that was queued last and return it; empty if there is none."""
         return self._waiting.pop() if self._waiting else ""
 
     def interrupt(self) -> Decision:
-        """The running turn is not wanted any more."""
+        """Interrupt the running turn, and hold the queue."""
         if not self._is_running:
             return Stay()
         self._is_interrupted = self._is_held = True
         return InterruptTurn()
 
     def ctrl_c(self, text: str, now: float) -> Decision:
-        """What this Ctrl-C means: the line, the turn, or the REPL."""
+        """Clear the line, interrupt the turn, or leave."""
         if text:
             return ClearInput()
         if now < self._armed_until or self._is_interrupted:
@@ -114,20 +114,20 @@ class Conversation:
         return self.interrupt()
 
     def ctrl_d(self, text: str) -> Decision:
-        """On an empty line it leaves."""
+        """Leave, on an empty line."""
         return Stay() if text else self.leave(ExitCode.OK)
 
     def leave(self, code: int) -> Leave:
-        """It is over; the first reason counts."""
+        """End the REPL; the first reason counts."""
         self._left = self._left or Leave(code)
         return self._left
 
     def hint(self, now: float) -> str:
-        """What a person should know now."""
+        """A hint on what the next key would do."""
         if now < self._armed_until or self._is_interrupted:
             return "interrupting; Ctrl-C again to leave" if self._is_running else AGAIN_LEAVES
         if self.is_held and not self._is_running:
-            return "Enter sends what is held, Up edits it"
+            return "Enter sends the held prompts, Up edits the last"
         return ""
 
     def _next(self) -> Decision:

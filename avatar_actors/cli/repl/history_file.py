@@ -1,4 +1,4 @@
-"""The lines that were typed before, in one file that several REPLs may share."""
+"""Keeps the lines typed before in one file that several REPLs may share."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from typing import Final
 
 from prompt_toolkit.history import History
 
-# So many entries are kept when the file is tidied up, which it is when it has twice as many.
+# The entries kept when the file is trimmed, which happens at twice as many.
 KEPT: Final = 2000
 
 
 def history_path(environ: Mapping[str, str]) -> Path:
-    """In the user's folder for state, as the XDG base directories say."""
+    """The file in the user's state directory, by the XDG specification."""
     state = Path(environ.get("XDG_STATE_HOME", ""))
-    if not state.is_absolute():  # by the specification such a value is to be ignored
+    if not state.is_absolute():  # by the specification such a value is ignored
         state = Path.home() / ".local" / "state"
     return state / "avatar-actors" / "history"
 
 
 class HistoryFile(History):
-    """One entry per line, as JSON, so that each is written at once and torn ones are seen.
+    """One JSON string per line, so that an entry is written at once and a torn one is noticed.
 
-    A line that begins with a space is not stored. A file that cannot be used is no reason to be
-    silent: `trouble` says what is wrong, and the lines of this REPL are still remembered.
+    A line that starts with a space is not stored. If the file cannot be used, `problem` says why,
+    and the lines of this REPL are still remembered.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self.trouble = ""
+        self.problem = ""
         self._path = path
 
     def append_string(self, string: str) -> None:
-        """Remember it, unless it begins with a space."""
+        """Remember it, unless it starts with a space."""
         if not string.startswith(" "):
             super().append_string(string)
 
     def load_history_strings(self) -> Iterable[str]:
-        """What is in the file, the newest first."""
+        """The entries of the file, the newest first."""
         try:
             with self._opened(fcntl.LOCK_EX) as file:
                 entries = list(_entries(_all_of(file)))
@@ -51,20 +51,20 @@ class HistoryFile(History):
                     os.ftruncate(file, 0)
                     os.write(file, b"".join(map(_line, entries)))
         except OSError as error:
-            self._despair(error)
+            self._report(error)
             return []
         return reversed(entries)
 
     def store_string(self, string: str) -> None:
-        """Write it behind what is there."""
+        """Append it to the file."""
         try:
             with self._opened(fcntl.LOCK_EX) as file:
-                # A line that was torn by a full disk or a crash ends here.
+                # Ends a line that was torn by a full disk or a crash.
                 size = os.fstat(file).st_size
                 is_torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
                 os.write(file, b"\n" * is_torn + _line(string))
         except OSError as error:
-            self._despair(error)
+            self._report(error)
 
     @contextmanager
     def _opened(self, lock: int) -> Generator[int]:
@@ -76,8 +76,8 @@ class HistoryFile(History):
         finally:
             os.close(file)
 
-    def _despair(self, error: OSError) -> None:
-        self.trouble = f"the history is not kept: {self._path}: {error.strerror}"
+    def _report(self, error: OSError) -> None:
+        self.problem = f"cannot keep the history in {self._path}: {error.strerror}"
 
 
 def _line(entry: str) -> bytes:
@@ -89,7 +89,7 @@ def _all_of(file: int) -> bytes:
 
 
 def _entries(content: bytes) -> Iterator[str]:
-    """What can be read; a torn line, or one of somebody else, is passed over."""
+    """The readable entries; torn and foreign lines are skipped."""
     for line in content.splitlines():
         try:
             entry: object = json.loads(line)

@@ -1,4 +1,4 @@
-"""Which key does what on the REPL's input line, and when a key is the answer to a request."""
+"""The REPL's key bindings, and when a key answers a permission request."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from avatar_actors import PermissionEvent
 
-# What they answer, the approvals know.
 KEYS: Final = ("y", "n", "a", "e")
 
-# Who is typing when the request appears does not answer it: so long no key may have come.
+# A key answers only after this long without typing, so that nobody answers by accident.
 PAUSE: Final = 0.5
 
 
 class AnswerKeys:
-    """Follows the oldest open request, and the person's keys."""
+    """Tracks the oldest open request and when the person last typed."""
 
     def __init__(self) -> None:
         self._request: PermissionEvent | None = None
@@ -26,7 +25,7 @@ class AnswerKeys:
         self._taken = ""
 
     def look(self, asks: tuple[PermissionEvent, ...], now: float) -> None:
-        """These requests are open now, oldest first."""
+        """Update the open requests, oldest first."""
         waiting = [one for one in asks if one.request_id != self._taken]
         oldest = waiting[0] if waiting else None
         if oldest is not None and oldest != self._request:
@@ -42,12 +41,12 @@ class AnswerKeys:
         return self._request if now - self._since >= PAUSE else None
 
     def take(self, request: PermissionEvent) -> None:
-        """A key was pressed for it, and no other key is for it meanwhile."""
+        """A key was pressed for it; ignore further keys meanwhile."""
         self._taken = request.request_id
         self._request = None
 
     def give_back(self) -> None:
-        """What the key began is done; was it not answered, it can be."""
+        """The key is handled; if the request is still open, it can be answered."""
         self._taken = ""
 
 
@@ -55,7 +54,7 @@ is_typing = ~is_searching
 
 
 class KeyListener(Protocol):
-    """Who is told what the keys mean."""
+    """Told what the keys mean."""
 
     def sent(self, text: str) -> None:
         """Enter was pressed."""
@@ -70,7 +69,7 @@ class KeyListener(Protocol):
         ...
 
     def takes_back(self) -> str:
-        """The prompt that was queued last; empty if none waits."""
+        """Remove the prompt that was queued last and return it; empty if there is none."""
         ...
 
     @property
@@ -84,7 +83,7 @@ class KeyListener(Protocol):
 
 
 def bindings_for(listener: KeyListener, line: Buffer) -> KeyBindings:
-    """Those of this input line. While Ctrl-R searches, they are the search's."""
+    """The bindings of this input line; while Ctrl-R searches, keys go to the search."""
     keys = KeyBindings()
     is_empty = is_typing & Condition(lambda: not line.text)
     _add_enter(keys, listener, line)

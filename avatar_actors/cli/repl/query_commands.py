@@ -1,4 +1,4 @@
-"""Commands of the REPL that only look: the tree, the cost, the tools, the stored sessions."""
+"""The slash commands that only show something: /tree, /cost, /tools, /sessions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Final
 
 from avatar_actors import Avatar, Budget, CostSource, Runtime, StoredSession, ToolStatus, Usage
-from avatar_actors.cli.repl.context import ReplContext, one_line
+from avatar_actors.cli.repl.context import ReplContext
+from avatar_actors.cli.terminal.text import one_line
 
 SIGNS: Final = {
     ToolStatus.COMPLETED: "✓",
@@ -20,19 +21,19 @@ _SECONDS_SHOWN = 10
 _MOST_SESSIONS = 20
 
 
-async def tree(desk: ReplContext, _: str) -> list[str]:
-    """The living supervision tree."""
-    return str(await desk.runtime.tree()).splitlines()
+async def tree(context: ReplContext, _: str) -> list[str]:
+    """The supervision tree as it is now."""
+    return str(await context.runtime.tree()).splitlines()
 
 
-async def tools(desk: ReplContext, _: str) -> list[str]:
-    """The tool calls of the present turn, or of the last."""
-    if not desk.minutes.tools:
+async def tools(context: ReplContext, _: str) -> list[str]:
+    """The tool calls of the current or last turn."""
+    if not context.log.tools:
         return ["no tool was called in the last turn"]
     return [
         f"{SIGNS.get(tool.status, '…')} {one_line(tool.label)}"
         f"  {tool.status.value}{_time(tool.began, tool.ended)}"
-        for tool in desk.minutes.tools.values()
+        for tool in context.log.tools.values()
     ]
 
 
@@ -43,18 +44,18 @@ def _time(began: float, ended: float) -> str:
     return f" ({seconds:.1f}s)" if seconds < _SECONDS_SHOWN else f" ({seconds:.0f}s)"
 
 
-async def cost(desk: ReplContext, _: str) -> list[str]:
-    """What was used in this REPL, what it cost by whose word, and what is left."""
-    spent = await desk.runtime.run(Runtime.spent)
+async def cost(context: ReplContext, _: str) -> list[str]:
+    """What this REPL used and cost, who says so, and what is left of the budget."""
+    spent = await context.runtime.run(Runtime.spent)
     lines = [
-        f"turns: {len(desk.minutes.exchanges)}",
+        f"turns: {len(context.log.exchanges)}",
         f"tokens: {_tokens(spent)}",
         f"cost: {_money(spent)}",
     ]
-    lines += _left("budget of the run", desk.casting.runtime.get("budget", Budget()), spent)
-    own = desk.casting.options.get("budget", Budget())
+    lines += _left("budget of the run", context.choice.runtime.get("budget", Budget()), spent)
+    own = context.choice.options.get("budget", Budget())
     if own != Budget():
-        health = await desk.ask(Avatar.health)
+        health = await context.ask(Avatar.health)
         lines += _left("budget", own, health.total)
         lines += _turns_left(own, health.turns)
     return lines
@@ -62,14 +63,14 @@ async def cost(desk: ReplContext, _: str) -> list[str]:
 
 def _tokens(usage: Usage) -> str:
     if not usage.tokens:
-        return "unknown: the agent told none"
+        return "unknown: the agent reported none"
     kinds = {"in": usage.input_tokens, "out": usage.output_tokens, "cached": usage.cached_tokens}
     return ", ".join(f"{count:,} {kind}" for kind, count in kinds.items() if count)
 
 
 def _money(usage: Usage) -> str:
     if usage.cost_usd is None:
-        return "unknown: the agent told none"
+        return "unknown: the agent reported none"
     about = "~" if usage.cost_source is not CostSource.REPORTED else ""
     return f"{about}${usage.cost_usd:.4f} ({usage.cost_source.value})"
 
@@ -88,12 +89,12 @@ def _turns_left(budget: Budget, turns: int) -> Iterator[str]:
         yield f"budget: {max(0, budget.turns - turns)} of {budget.turns} turns left"
 
 
-async def sessions(desk: ReplContext, _: str) -> list[str]:
-    """Numbered, for /resume; the present one is marked."""
-    found = await desk.ask(Avatar.sessions)
-    present = (await desk.ask(Avatar.health)).session_id
+async def sessions(context: ReplContext, _: str) -> list[str]:
+    """The stored sessions, numbered for /resume; the current one is marked."""
+    found = await context.ask(Avatar.sessions)
+    present = (await context.ask(Avatar.health)).session_id
     if not found:
-        return ["no stored session of this directory"]
+        return ["no stored sessions for this directory"]
     lines = [
         f"{'*' if one.session_id == present else ' '}{number:>3}  {_when(one)}  "
         f"{one_line(one.title) or '(no title)'}"
@@ -104,7 +105,7 @@ async def sessions(desk: ReplContext, _: str) -> list[str]:
 
 
 def _when(session: StoredSession) -> str:
-    """In the person's own time zone."""
+    """The time of its last use, in the local time zone."""
     try:
         moment = datetime.fromisoformat(session.updated_at or session.created_at)
     except ValueError:

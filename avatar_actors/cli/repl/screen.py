@@ -1,4 +1,4 @@
-"""The screen of the REPL: finished lines above, then the living frame, the queue and the input."""
+"""The REPL's screen: finished lines above, then the frame, the queue and the input line."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from prompt_toolkit.widgets import SearchToolbar
 from avatar_actors.cli.terminal.device import size_of
 from avatar_actors.cli.terminal.text import plain
 
-# What is between them is shown at once, by terminals that know it; the others pass over it.
+# Terminals that know them show what is in between at once; others ignore them.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 
 
 class SteadyOutput(Vt100_Output):
-    """Flushes once where prompt_toolkit would several times: nothing is seen half done.
+    """Flushes once where prompt_toolkit would several times, so that nothing is seen half painted.
 
-    It asks the terminal for nothing: the answer to "where is the cursor?" would come as keys.
+    It never asks the terminal for the cursor position: the reply would arrive as keys.
     """
 
     def __init__(self, stdout: TextIO) -> None:
@@ -51,7 +51,7 @@ class SteadyOutput(Vt100_Output):
 
     @contextmanager
     def at_once(self) -> Generator[None]:
-        """All that is written in this block goes out in one piece at its end."""
+        """Write out everything of this block in one piece at its end."""
         self._is_held = True
         self.write_raw(_BEGIN)
         try:
@@ -62,7 +62,7 @@ class SteadyOutput(Vt100_Output):
             self.flush()
 
     def flush(self) -> None:
-        """Now, or at the end of the block."""
+        """Flush now, or at the end of the block."""
         if not self._is_held:
             super().flush()
 
@@ -76,14 +76,14 @@ PROMPT: Final = "> "
 CONTINUED: Final = "  "
 _MOST_INPUT_ROWS = 8
 _MENU_ROWS = 6
-# What is left to the frame when the input has grown to its most.
+# What the frame keeps when the input is at its largest.
 _FEWEST_FRAME_ROWS = 4
 
 _LOOK: Final = Style.from_dict({"prompt": "bold"})
 
 
-class Picture(Struct, frozen=True):
-    """What is to be seen around the input line."""
+class ScreenContent(Struct, frozen=True):
+    """What is shown around the input line."""
 
     frame: Sequence[str] = ()
     queued: Sequence[str] = ()
@@ -91,16 +91,16 @@ class Picture(Struct, frozen=True):
 
     @property
     def height(self) -> int:
-        """The lines that it takes."""
+        """Its number of lines."""
         return len(self.frame) + len(self.queued) + bool(self.bottom)
 
 
 class PromptScreen:
-    """A prompt_toolkit application that is painted when it is told, and by itself at each key."""
+    """A prompt_toolkit application, painted on request and at each key."""
 
     def __init__(self, line: Buffer, keys: KeyBindings) -> None:
         self._output = SteadyOutput(sys.stdout)
-        self._picture = Picture()
+        self._picture = ScreenContent()
         self._is_lent = False
         self._line = line
         self.app: Application[None] = Application(
@@ -114,12 +114,12 @@ class PromptScreen:
 
     @property
     def width(self) -> int:
-        """Columns."""
+        """The number of columns."""
         return self._output.get_size().columns
 
     @property
     def frame_rows(self) -> int:
-        """The most lines that a frame may have now."""
+        """The most lines a frame may have now."""
         rows = self._output.get_size().rows
         taken = len(self._picture.queued) + self._input_rows()
         return max(_FEWEST_FRAME_ROWS, rows - taken)
@@ -135,16 +135,16 @@ class PromptScreen:
         return self._is_lent
 
     async def run(self, begun: Callable[[], None]) -> None:
-        """Until `exit`; `begun` is called when there is a screen. EOFError: no more terminal."""
+        """Run until `exit`; `begun` is called once there is a screen. EOFError: no terminal."""
         await self.app.run_async(pre_run=begun, set_exception_handler=False)
 
     def exit(self) -> None:
-        """End `run`; twice is once."""
+        """End `run`; calling it twice does no harm."""
         if self.app.is_running and not self.app.is_done:
             self.app.exit()
 
-    def paint(self, above: Sequence[str], picture: Picture) -> None:
-        """Print lines above, once and for ever, and show this picture from now on."""
+    def paint(self, above: Sequence[str], picture: ScreenContent) -> None:
+        """Print lines above, and show this content from now on."""
         if self._is_lent or not self.app.is_running or self.app.is_done:
             return
         # The renderer never gives rows back by itself.
@@ -196,7 +196,7 @@ class PromptScreen:
 
 
 def _lines(lines: Callable[[], Sequence[str]]) -> ConditionalContainer:
-    """Lines with SGR codes."""
+    """A window of lines with SGR codes."""
     window = Window(
         FormattedTextControl(lambda: ANSI("\n".join(lines()))),
         height=lambda: Dimension(min=0, max=len(lines()), preferred=len(lines())),
@@ -210,7 +210,7 @@ def _prefix(line: int, wrapped: int) -> StyleAndTextTuples:
 
 
 class StderrLines(io.TextIOBase):
-    """Stands in for `sys.stderr`; any thread may write, whole lines are told in the loop's."""
+    """Replaces `sys.stderr`: any thread may write; the loop's thread gets whole lines."""
 
     def __init__(self, tell: Callable[[list[str]], None]) -> None:
         super().__init__()
@@ -220,14 +220,14 @@ class StderrLines(io.TextIOBase):
         self._open = ""
 
     def writable(self) -> bool:
-        """For who asks."""
+        """It is."""
         return True
 
     def write(self, text: str, /) -> int:
-        """Of the last line only when it has its end."""
+        """Pass on whole lines; the last one waits for its end."""
         with self._lock:
             *whole, self._open = (self._open + text).split("\n")
         if whole:
-            with suppress(RuntimeError):  # the loop has ended, and with it the screen
+            with suppress(RuntimeError):  # the loop and the screen have ended
                 self._loop.call_soon_threadsafe(self._tell, [plain(line) for line in whole])
         return len(text)

@@ -1,7 +1,15 @@
-"""What was said and done in this REPL, kept for /tools, /model, /mode and /export."""
+"""Records what was said and done in this REPL, for /tools, /model, /mode, and /export to a file."""
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+
+import msgspec
 from msgspec import Struct
 
 from avatar_actors import (
@@ -20,7 +28,7 @@ from avatar_actors import (
 
 
 class ToolRecord(Struct, frozen=True, kw_only=True):
-    """A tool call of a turn; `ended` is 0.0 while it runs."""
+    """A tool call of the last turn; `ended` is 0.0 while it runs."""
 
     tool_id: str
     name: str
@@ -31,14 +39,14 @@ class ToolRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """The tool with what it works on."""
+        """The tool, and what it works on."""
         if not self.title or self.title == self.name:
             return self.name
         return self.title if self.title.startswith(self.name) else f"{self.name}: {self.title}"
 
 
 class Exchange(Struct, frozen=True, kw_only=True):
-    """A prompt, and all that came of it."""
+    """A prompt and everything that came of it."""
 
     prompt: str
     answer: str
@@ -53,7 +61,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
 
 
 class SessionLog:
-    """Told every event; forgets nothing that was said, and all tools but those of the last turn."""
+    """Keeps every exchange, and the tools of the last turn."""
 
     def __init__(self, model: str = "", mode: str = "") -> None:
         self.exchanges: list[Exchange] = []
@@ -63,7 +71,7 @@ class SessionLog:
         self._started = TurnStartedEvent()
 
     def tell(self, event: AvatarEvent) -> None:
-        """One more event."""
+        """Record an event."""
         match event:
             case TurnStartedEvent():
                 self._started = event
@@ -91,7 +99,7 @@ class SessionLog:
         )
 
     def _end(self, event: TurnEndedEvent) -> None:
-        # A prompt that never got its turn has no start.
+        # A prompt whose turn never started has no start event.
         is_ours = self._started.turn_id == event.turn_id
         self.session_id = event.session_id or self.session_id
         self.exchanges.append(
@@ -117,5 +125,63 @@ class SessionLog:
 
 
 def _subject(event: ToolEvent) -> str:
-    """What it works on, where nobody gave it a title: the first text that it is given."""
+    """What a tool without a title works on: its first text parameter."""
     return next((value for value in event.parameters.values() if isinstance(value, str)), "")
+
+
+class Existing(Enum):
+    """What happens to a file that already exists."""
+
+    KEEP = "keep"
+    REPLACE = "replace"
+
+
+def export_to(path: Path, log: SessionLog, agent: str, existing: Existing) -> None:
+    """Write it, readable by this user alone; FileExistsError if a file is to be kept."""
+    text = as_json(log, agent) if path.suffix == ".json" else as_markdown(log, agent)
+    if existing is Existing.KEEP:
+        _write(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600), text)
+        return
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        _write(handle, text)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink()
+        raise
+
+
+def _write(handle: int, text: str) -> None:
+    with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+
+
+def as_json(log: SessionLog, agent: str) -> str:
+    """Everything known of each turn."""
+    whole = {"provider": agent, "session_id": log.session_id, "turns": log.exchanges}
+    return msgspec.json.format(msgspec.json.encode(whole)).decode() + "\n"
+
+
+def as_markdown(log: SessionLog, agent: str) -> str:
+    """Prompts as quotations, answers as they are."""
+    return "\n\n".join([f"# A conversation with {agent}", *_parts(log, agent)]) + "\n"
+
+
+def _parts(log: SessionLog, agent: str) -> Iterator[str]:
+    for exchange in log.exchanges:
+        moment = datetime.fromtimestamp(exchange.asked_at, UTC).astimezone()
+        yield f"## You, {moment:%Y-%m-%d %H:%M}"
+        yield "\n".join(f"> {line}".rstrip() for line in exchange.prompt.splitlines())
+        yield f"## {agent}" + (f", {exchange.model}" if exchange.model else "")
+        yield from filter(None, (_tools(exchange), exchange.answer.strip(), _ending(exchange)))
+
+
+def _tools(exchange: Exchange) -> str:
+    return "\n".join(f"- `{tool.tool_name}`: {tool.status.value}" for tool in exchange.tools)
+
+
+def _ending(exchange: Exchange) -> str:
+    if exchange.outcome is Outcome.COMPLETED:
+        return ""
+    reason = f": {exchange.reason}" if exchange.reason else ""
+    return f"*{exchange.outcome.value.replace('_', ' ')}{reason}*"

@@ -1,16 +1,20 @@
-"""The commands of the REPL, as a table: what /help prints and what is carried out."""
+"""The slash commands of the REPL as a table: parsing, /help, suggestions and completion."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Collection
-from difflib import get_close_matches
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
 
+from avatar_actors import Avatar, AvatarError
 from avatar_actors.cli.repl import action_commands, query_commands
 from avatar_actors.cli.repl.context import ReplContext
+from avatar_actors.cli.terminal.text import one_line
+from avatar_actors.model.values import nearest
 
 Function: TypeAlias = Callable[[ReplContext, str], Awaitable[list[str]]]
 
@@ -19,7 +23,7 @@ _COMMAND: Final = re.compile(r"/(?P<name>[A-Za-z?][\w-]*!?)?(?:[ \t]+(?P<argumen
 
 
 class SlashCommand(Struct, frozen=True):
-    """A line of the table; the function's lines are shown."""
+    """A row of the table; the lines that the function returns are shown."""
 
     name: str
     arguments: str
@@ -27,8 +31,8 @@ class SlashCommand(Struct, frozen=True):
     function: Function
 
 
-class Typed(Struct, frozen=True):
-    """A command line, taken apart."""
+class TypedCommand(Struct, frozen=True):
+    """A parsed command line."""
 
     name: str
     argument: str
@@ -40,7 +44,7 @@ async def help_lines(_: ReplContext, __: str) -> list[str]:
 
 
 def help_rows() -> list[str]:
-    """A row for each command."""
+    """One row per command."""
     heads = [f"/{one.name} {one.arguments}".rstrip() for one in COMMANDS.values()]
     width = max(map(len, heads))
     rows = zip(heads, COMMANDS.values(), strict=True)
@@ -49,9 +53,9 @@ def help_rows() -> list[str]:
 
 KEYS_HELP: Final = (
     "",
-    "Enter sends; Alt-Enter, Ctrl-J or a \\ at the end of the line begin a new line.",
-    "During a turn, what you send waits in line; Up on an empty line takes it back.",
-    "Ctrl-C clears the line, interrupts the turn, and twice leaves; so does Ctrl-D.",
+    "Enter sends; Alt-Enter, Ctrl-J or a \\ at the end of the line starts a new line.",
+    "What you send during a turn is queued; Up on an empty line takes it back.",
+    "Ctrl-C clears the line or interrupts the turn; twice leaves, and so does Ctrl-D.",
 )
 
 _TABLE: Final = (
@@ -66,18 +70,18 @@ _TABLE: Final = (
         "cancel", "[activity]", "end the turn, or one tool or task", action_commands.cancel
     ),
     SlashCommand(
-        "sessions", "", "list the stored sessions of the directory", query_commands.sessions
+        "sessions", "", "list the stored sessions of this directory", query_commands.sessions
     ),
     SlashCommand(
-        "resume", "[id or number]", "go on with one, or with the last", action_commands.resume
+        "resume", "[id or number]", "resume a session, or the last one", action_commands.resume
     ),
     SlashCommand("tree", "", "show the supervision tree", query_commands.tree),
-    SlashCommand("cost", "", "show tokens, money and what is left of it", query_commands.cost),
+    SlashCommand("cost", "", "show tokens, cost and the budget left", query_commands.cost),
     SlashCommand("tools", "", "show the tool calls of the last turn", query_commands.tools),
     SlashCommand(
         "export",
         "[file]",
-        "write the conversation; .json; /export! overwrites",
+        "write the conversation (.md or .json); /export! overwrites",
         action_commands.export,
     ),
     SlashCommand("quit", "", "leave", action_commands.leave),
@@ -85,34 +89,110 @@ _TABLE: Final = (
 COMMANDS: Final = {one.name: one for one in _TABLE}
 
 
-def typed_command(text: str, agents_own: Collection[str] = ()) -> Typed | None:
-    """The command that this line is, or None: a prompt. The agent's own commands are prompts."""
+def typed_command(text: str, agents_own: Collection[str] = ()) -> TypedCommand | None:
+    """The command in this line; None if it is a prompt, like the agent's own commands."""
     match = _COMMAND.fullmatch(text.rstrip())
     if match is None:
         return None
     name = match["name"] or ""
     if name not in COMMANDS and name in agents_own:
         return None
-    return Typed(name, (match["argument"] or "").strip())
+    return TypedCommand(name, (match["argument"] or "").strip())
 
 
-async def carry_out(desk: ReplContext, typed: Typed) -> list[str]:
-    """What it has to say; an unknown one is answered with the nearest."""
+async def carry_out(context: ReplContext, typed: TypedCommand) -> list[str]:
+    """Run it and return its lines; an unknown one is answered with the nearest."""
     name, argument = typed.name, typed.argument
     if name == "export!":
-        return await action_commands.export_anyway(desk, argument)
+        return await action_commands.export_anyway(context, argument)
     command = COMMANDS.get(name)
     if command is None:
-        return [unknown(name, [one.choice_id for one in desk.minutes.commands])]
+        return [unknown(name, [one.choice_id for one in context.log.commands])]
     if argument and not command.arguments:
         return [f"/{name} takes no argument"]
-    return await command.function(desk, argument)
+    return await command.function(context, argument)
 
 
 def unknown(name: str, agents_own: Collection[str] = ()) -> str:
-    """What to type instead."""
+    """Says what to type instead."""
     known = [*COMMANDS, *agents_own]
-    close = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-    close = close or [one for one in known if name and one.startswith(name.lower())][:1]
-    meant = f"did you mean /{close[0]}?" if close else "see /help."
-    return f"no command /{name}; {meant} A space in front of it sends it as a prompt."
+    close = nearest(name, known) or next(
+        (one for one in known if name and one.startswith(name.lower())), ""
+    )
+    hint = f"did you mean /{close}?" if close else "see /help."
+    return f"no command /{name}; {hint} To send it as a prompt, put a space in front."
+
+
+Offer: TypeAlias = tuple[str, str]
+
+
+async def models(context: ReplContext) -> list[Offer]:
+    """The models that the agent offers."""
+    can = await context.ask(Avatar.capabilities)
+    return [(one.choice_id, one.name) for one in can.models]
+
+
+async def modes(context: ReplContext) -> list[Offer]:
+    """The modes that the agent offers."""
+    can = await context.ask(Avatar.capabilities)
+    return [(one.choice_id, one.name) for one in can.modes]
+
+
+async def sessions(context: ReplContext) -> list[Offer]:
+    """The stored sessions of the directory."""
+    stored = await context.ask(Avatar.sessions)
+    return [(one.session_id, one.title) for one in stored]
+
+
+async def activities(context: ReplContext) -> list[Offer]:
+    """The running activities that can be stopped."""
+    running = await context.ask(Avatar.activities)
+    return [(one.activity_id, one.name) for one in running if one.is_cancellable]
+
+
+ARGUMENTS: Final[dict[str, Callable[[ReplContext], Awaitable[list[Offer]]]]] = {
+    "model": models,
+    "mode": modes,
+    "resume": sessions,
+    "cancel": activities,
+}
+
+
+class SlashCompleter(Completer):
+    """Completes commands and their arguments; in a prompt, nothing."""
+
+    def __init__(self, context: ReplContext) -> None:
+        self._context = context
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """Only the commands: their arguments have to be asked for."""
+        text = document.text_before_cursor
+        if text.startswith("/") and not any(map(str.isspace, text)):
+            own = [(one.choice_id, one.name) for one in self._context.log.commands]
+            known = [(one.name, one.help) for one in COMMANDS.values()]
+            yield from _fitting(text[1:], [*known, *own])
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion]:
+        """Commands and arguments."""
+        for completion in self.get_completions(document, complete_event):
+            yield completion
+        command, space, argument = document.text_before_cursor.partition(" ")
+        offers = ARGUMENTS.get(command.removeprefix("/"))
+        if not space or not command.startswith("/") or offers is None:
+            return
+        try:
+            found = await offers(self._context)
+        except AvatarError:  # it cannot say or is down: nothing to offer
+            return
+        for completion in _fitting(argument, found):
+            yield completion
+
+
+def _fitting(typed: str, offers: Iterable[Offer]) -> Iterable[Completion]:
+    for word, meaning in offers:
+        if word.lower().startswith(typed.lower()) and word.isprintable():
+            yield Completion(word, -len(typed), display_meta=one_line(meaning))

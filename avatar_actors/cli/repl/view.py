@@ -1,4 +1,4 @@
-"""What is to be seen now, painted at most ten times a second, and only when it changed."""
+"""Collects the REPL's lines and frame, and paints them at most ten times a second, if changed."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from rich.cells import cell_len, chop_cells
 
 from avatar_actors import AvatarEvent, TextEvent
 from avatar_actors.cli.display import Display
-from avatar_actors.cli.repl.context import one_line
 from avatar_actors.cli.repl.conversation import Conversation
 from avatar_actors.cli.repl.key_bindings import AnswerKeys
-from avatar_actors.cli.repl.screen import CONTINUED, PROMPT, Picture, PromptScreen
+from avatar_actors.cli.repl.screen import CONTINUED, PROMPT, PromptScreen, ScreenContent
 from avatar_actors.cli.terminal.device import wants_colour
-from avatar_actors.cli.terminal.text import plain
+from avatar_actors.cli.terminal.text import one_line, plain
 
-# What does not fit goes on this much further to the right.
+# Continuation lines are indented by this much more.
 _INDENT = 2
-# On a narrower screen there is no room for that.
+# A narrower screen has no room for that.
 _NARROW = 20
 
 
 def fitted(line: str, width: int) -> list[str]:
-    """The line as several, none wider than `width` cells; its indentation and columns stay."""
+    """The line as several, none wider than `width` cells; its indentation is kept."""
     if cell_len(line) <= width:
         return [line]
     margin = " " * (_margin(line) if width > _NARROW else 0)
@@ -32,7 +31,7 @@ def fitted(line: str, width: int) -> list[str]:
 
 
 def cut(line: str, width: int) -> str:
-    """The line's beginning, and a sign where something is missing."""
+    """The beginning of the line, with an ellipsis where it was cut."""
     if cell_len(line) <= width:
         return line
     return chop_cells(line, max(1, width - 1))[0] + "…"
@@ -46,7 +45,7 @@ def _wrapped(line: str, width: int, margin: str) -> Iterator[str]:
     while cell_len(line) > width:
         head = chop_cells(line, width)[0]
         end = len(head) if line[len(head)] == " " else head.rfind(" ")
-        # Not right behind the indentation, or behind the prompt's sign.
+        # Not right after the indentation or the prompt sign.
         if end > len(margin):
             head = head[:end]
         yield head.rstrip()
@@ -54,16 +53,16 @@ def _wrapped(line: str, width: int, margin: str) -> Iterator[str]:
     yield line
 
 
-# Seconds between two pictures.
-BEAT: Final = 0.1
+# Seconds between two paints.
+PACE: Final = 0.1
 _MOST_QUEUED: Final = 3
-# Characters of text whose lines are made at a time: a flood of it must not hold up the keys.
+# Characters of text that are rendered at a time: a flood of text must not delay the keys.
 _PORTION: Final = 4000
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 class ReplView:
-    """Gathers the lines to print and the picture to show. For the loop's own thread."""
+    """Collects the lines to print and the frame to show; for the loop's own thread."""
 
     def __init__(
         self,
@@ -76,30 +75,30 @@ class ReplView:
         self._answer_keys, self._screen = answer_keys, screen
         self._has_colour = wants_colour()
         self._above: list[str] = []
-        self._told = 0
-        self._shown = Picture()
+        self._unrendered = 0
+        self._shown = ScreenContent()
         self._news = asyncio.Event()
 
     def tell(self, event: AvatarEvent) -> None:
-        """An event of the avatar."""
+        """Fold in an event of the avatar."""
         self._display.tell(event, self.now)
         if isinstance(event, TextEvent):
-            self._told += len(event.text)
-            if self._told > _PORTION:
+            self._unrendered += len(event.text)
+            if self._unrendered > _PORTION:
                 self._gather()
         self._news.set()
 
     def say(self, lines: Iterable[str]) -> None:
-        """Lines of the REPL's own, below what the avatar has said up to now."""
+        """Print lines of the REPL's own, below what the avatar has said so far."""
         self._add(lines, _DIM)
 
     def quote(self, prompt: str) -> None:
-        """The prompt or command that is carried out now."""
+        """Print the prompt or command that is carried out now."""
         first, *rest = map(plain, prompt.splitlines() or [""])
         self._add(["", PROMPT + first, *(CONTINUED + line for line in rest)], _BOLD)
 
     def stir(self) -> None:
-        """Something has changed."""
+        """Paint soon: something has changed."""
         self._news.set()
 
     @property
@@ -114,14 +113,14 @@ class ReplView:
             self._answer_keys.look(self._display.asks, self.now)
             try:
                 self._paint()
-            except OSError:  # the terminal is gone, which is heard of where keys are
+            except OSError:  # the terminal is gone; reading keys reports it
                 return
-            await asyncio.sleep(BEAT)
-            if not self._is_lively():
+            await asyncio.sleep(PACE)
+            if not self._is_live():
                 await self._news.wait()
 
     def rest(self) -> list[str]:
-        """What was not printed yet, for the end."""
+        """The lines not printed yet, for the end."""
         self._display.flush()
         return self._take()
 
@@ -129,14 +128,14 @@ class ReplView:
         self._gather()
         width = self._screen.width
         for line in lines:
-            self._above += [self._inked(part, look) for part in fitted(line.expandtabs(), width)]
+            self._above += [self._styled(part, look) for part in fitted(line.expandtabs(), width)]
         self._news.set()
 
     def _gather(self) -> None:
-        self._told = 0
+        self._unrendered = 0
         self._above += self._display.finished(self._screen.width)
 
-    def _inked(self, line: str, look: str) -> str:
+    def _styled(self, line: str, look: str) -> str:
         return f"{look}{line}{_PLAIN}" if self._has_colour else line
 
     def _take(self) -> list[str]:
@@ -150,7 +149,7 @@ class ReplView:
         width, now = self._screen.width, self.now
         above = self._take()
         *frame, state = self._display.frame(width, self._screen.frame_rows, now) or [""]
-        picture = Picture(
+        picture = ScreenContent(
             frame=frame,
             queued=[cut(line, width) for line in self._queued()],
             bottom=cut(hint, width) if (hint := self._hint(now)) else state,
@@ -168,10 +167,10 @@ class ReplView:
 
     def _hint(self, now: float) -> str:
         if self._answer_keys.request(now) is not None and self._screen.is_input_empty:
-            return "y, n, a or e is your answer"
+            return "press y, n, a or e to answer"
         return self._conversation.hint(now)
 
-    def _is_lively(self) -> bool:
-        """Whether the picture changes though nothing is heard."""
+    def _is_live(self) -> bool:
+        """Whether the picture changes without new events."""
         is_alive = self._conversation.is_running or bool(self._shown.frame)
         return is_alive or bool(self._display.asks) or bool(self._hint(self.now))

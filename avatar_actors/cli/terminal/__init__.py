@@ -1,3 +1,3 @@
-"""What the front ends share: the terminal itself, text made safe for it, answers to questions."""
+"""What the front ends share: the terminal, its screen and keys, safe text, permission answers."""
 
 __all__: list[str] = []

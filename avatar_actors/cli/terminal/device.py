@@ -1,4 +1,4 @@
-"""The terminal itself: its size and traits, its keys, and output that does not block the loop."""
+"""The terminal device: its size, colours and keys, and writing without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import trio
 
 _READ = 1024
 _GLANCE = 0.2
-# Where tcgetattr keeps the modes of input editing, and the special characters.
+# The indexes of the local modes and the control characters in the result of tcgetattr.
 _LOCAL, _CHARACTERS = 3, 6
 
 
 class Keyboard:
-    """The terminal's own descriptor, which is there even when stdin is a pipe."""
+    """Reads keys from the terminal, even when stdin is a pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -26,14 +26,14 @@ class Keyboard:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this program is in the foreground: only then may it touch the modes."""
+        """Whether this program is in the foreground; only then may it change the modes."""
         try:
             return os.tcgetpgrp(self.descriptor) == os.getpgrp()
         except OSError:
             return False  # the terminal is gone
 
     def hold(self) -> None:
-        """Keys come one by one and are not shown; Ctrl-C and Ctrl-Z still are signals."""
+        """Read keys one by one without echo; Ctrl-C and Ctrl-Z are still signals."""
         if self._modes is not None or not self.is_ours:
             return
         modes: list[Any] = termios.tcgetattr(self.descriptor)
@@ -44,22 +44,22 @@ class Keyboard:
         self._modes = modes
 
     def release(self) -> None:
-        """The modes are as they were found; what was typed and not read is forgotten."""
+        """Restore the modes, and discard what was typed but not read."""
         modes, self._modes = self._modes, None
         if modes is not None and self.is_ours:
-            # TCSAFLUSH would wait for a terminal that was stopped with Ctrl-S.
+            # TCSAFLUSH would wait for a terminal stopped with Ctrl-S.
             termios.tcflush(self.descriptor, termios.TCIFLUSH)
             termios.tcsetattr(self.descriptor, termios.TCSANOW, modes)
 
     async def pressed(self) -> str:
-        """The next keys; nothing for those that are no characters, as arrows. OSError: no more."""
+        """The next keys; empty for keys that are not characters, like arrows. OSError: gone."""
         data = None
         while data is None:
             await trio.lowlevel.wait_readable(self.descriptor)
             if self.is_ours:
                 data = self._read()
             else:
-                # These keys are the shell's; who reads them in the background is stopped.
+                # The keys are the shell's; reading them in the background would stop us.
                 await trio.sleep(_GLANCE)
         return "" if data.startswith(b"\x1b") else data.decode("utf-8", "ignore")
 
@@ -74,21 +74,21 @@ class Keyboard:
 
 
 def open_keyboard() -> Keyboard | None:
-    """The keyboard of this terminal; None if there is none."""
+    """The keyboard of the controlling terminal; None without one."""
     try:
-        # An opening of our own: others that have this terminal can still wait for it.
+        # A descriptor of our own: non-blocking mode must not affect other users of the terminal.
         flags = os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC | os.O_NONBLOCK
         return Keyboard(os.open("/dev/tty", flags))
     except OSError:
         return None
 
 
-# A pipe or terminal that can be written to takes so much at once.
+# A writable pipe or terminal accepts this much without blocking.
 _MOST = select.PIPE_BUF
 
 
 class StdoutWriter:
-    """A descriptor that only this writes to. BrokenPipeError: nobody reads it any more."""
+    """Writes to a descriptor without blocking. BrokenPipeError: nobody reads it any more."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -96,7 +96,7 @@ class StdoutWriter:
         self.is_terminal = os.isatty(descriptor)
 
     async def write(self, data: bytes) -> None:
-        """All of it. The descriptor stays blocking: others may have it, too."""
+        """Write everything. The descriptor stays blocking, as others may share it."""
         view = memoryview(data)
         while view:
             if self._can_wait:
@@ -106,17 +106,17 @@ class StdoutWriter:
 
 
 def _can_wait(descriptor: int) -> bool:
-    """A file is always ready, and epoll refuses to watch it."""
+    """Not for a file: it is always ready, and epoll refuses it."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
-# Of one that is gone, or does not know its size and says 0.
+# For a terminal that is gone or reports a size of 0.
 _USUAL: Final = os.terminal_size((80, 24))
 
 
 def size_of(descriptor: int) -> os.terminal_size:
-    """Its columns and lines."""
+    """The terminal's columns and lines."""
     try:
         size = os.get_terminal_size(descriptor)
     except OSError:
@@ -124,16 +124,16 @@ def size_of(descriptor: int) -> os.terminal_size:
     return size if size.columns and size.lines else _USUAL
 
 
-def is_lively(descriptor: int) -> bool:
-    """Whether it is one, on which lines can be painted over."""
+def is_live(descriptor: int) -> bool:
+    """Whether this is a terminal whose lines can be repainted."""
     return os.isatty(descriptor) and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def wants_colour() -> bool:
-    """Unless the person said no."""
+    """Whether colours are not turned off by NO_COLOR."""
     return not os.environ.get("NO_COLOR")
 
 
 def has_unicode() -> bool:
-    """Whether stdout takes more than ASCII."""
+    """Whether stdout can encode more than ASCII."""
     return "utf" in sys.stdout.encoding.lower()

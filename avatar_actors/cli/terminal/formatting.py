@@ -1,4 +1,4 @@
-"""Figures in the words of people: times, tokens, money."""
+"""Formats times, tokens and money for people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DAY: Final = 24 * HOUR
 
 
 def moment_of(text: str) -> datetime | None:
-    """The time that stores and agents write, in the local zone; None if it is none."""
+    """An ISO time of a store or agent, in the local zone; None if it cannot be read."""
     try:
         return datetime.fromisoformat(text).astimezone()
     except ValueError:
@@ -21,7 +21,7 @@ def moment_of(text: str) -> datetime | None:
 
 
 def ago(then: datetime | None, now: datetime) -> str:
-    """How long it is since then, in words; of what is long ago, the day."""
+    """How long ago, in words; after a week, the date."""
     if then is None:
         return "-"
     seconds = (now - then).total_seconds()
@@ -37,7 +37,7 @@ def ago(then: datetime | None, now: datetime) -> str:
 
 
 def clock(then: datetime | None) -> str:
-    """The local time, in full."""
+    """The local date and time."""
     return then.strftime("%Y-%m-%d %H:%M:%S") if then else "-"
 
 
@@ -45,7 +45,6 @@ def _many(count: float, unit: str) -> str:
     return f"{count:.0f} {unit}{'s' if count > 1 else ''} ago"
 
 
-_MINUTE, _HOUR = 60, 3600
 _FEW_SECONDS = 10
 _THOUSAND, _MILLION = 1000, 1_000_000
 _CENT = 0.01
@@ -59,17 +58,17 @@ def seconds(duration: float) -> str:
 
 
 def elapsed(duration: float) -> str:
-    """How long something goes on: it changes once a second at most."""
+    """How long something has been going on, in whole seconds."""
     whole = max(0, int(duration))
-    if whole < _MINUTE:
+    if whole < MINUTE:
         return f"{whole}s"
-    if whole < _HOUR:
-        return f"{whole // _MINUTE}m {whole % _MINUTE:02}s"
-    return f"{whole // _HOUR}h {whole % _HOUR // _MINUTE:02}m"
+    if whole < HOUR:
+        return f"{whole // MINUTE}m {whole % MINUTE:02}s"
+    return f"{whole // HOUR}h {whole % HOUR // MINUTE:02}m"
 
 
 def count(number: int) -> str:
-    """Tokens, in three digits or so."""
+    """A number of tokens in about three digits."""
     if number < _THOUSAND:
         return str(number)
     if number < _MILLION:
@@ -78,7 +77,7 @@ def count(number: int) -> str:
 
 
 def used(usage: Usage) -> list[str]:
-    """Tokens and money, each if somebody told it; a tilde: nobody did, so it was guessed."""
+    """Tokens and cost, as far as reported; a tilde marks an estimated cost."""
     words = [f"{count(usage.tokens)} tokens"] if usage.tokens else []
     if usage.cost_usd:
         about = "~" if usage.cost_source is CostSource.ESTIMATED else ""

@@ -1,3 +1,3 @@
-"""`avatar tree`: the living supervision tree of a run, here or in another program."""
+"""`avatar tree`: shows the supervision tree of a run, live, here or in another program."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Watching a program that runs elsewhere: which ones there are, and the tree of one of them."""
+"""Finds the programs that show their tree, and watches one of them until it ends."""
 
 from __future__ import annotations
 
@@ -20,26 +20,28 @@ from avatar_actors import (
     observable_programs,
     watch_tree,
 )
-from avatar_actors.cli.chat.run import CODES, heeded
+from avatar_actors.cli.chat.run import CODES, handled_signals
 from avatar_actors.cli.exit_codes import ExitCode, Failure, nobody_reads, terminal_gone
-from avatar_actors.cli.tree.outputs import TreeShow
+from avatar_actors.cli.tree.outputs import TreeOutput
 from avatar_actors.cli.tree.wording import avatars_of, headline, name_of
 
-NOBODY: Final = 'no program shows its tree; start one: avatar tree "what is in this directory?"'
-# A program that is stopped, or whose loop hangs, does not answer.
+NOBODY: Final = (
+    'no running program shows its tree; start one: avatar tree "what is in this directory?"'
+)
+# How long to wait for a program; one that is stopped or hangs does not answer.
 _PATIENCE: Final = 2.0
 _MOST_NAMES: Final = 3
 
 
 class FoundProgram(Struct, frozen=True):
-    """A program and its first word; None if it does not answer."""
+    """A program and its first snapshot; None if it does not answer."""
 
     program: ObservableProgram
     first: TreeSnapshot | None
 
     @property
     def line(self) -> str:
-        """For a list of several."""
+        """Its line in a list of programs."""
         if self.first is None:
             return f"process {self.program.pid}: does not answer"
         names = [name_of(avatar) for avatar in avatars_of(self.first)]
@@ -48,8 +50,8 @@ class FoundProgram(Struct, frozen=True):
         return f"{headline(self.first, time.time())}{shown}"
 
 
-async def sightings() -> list[FoundProgram]:
-    """Every program of this user that can be watched; those that answer, and the newest, first."""
+async def found_programs() -> list[FoundProgram]:
+    """This user's programs that can be watched; the newest that answer come first."""
     found: list[FoundProgram] = []
 
     async def look(program: ObservableProgram) -> None:
@@ -59,7 +61,7 @@ async def sightings() -> list[FoundProgram]:
                 async with watch_tree(program.socket) as trees:
                     first = await anext(trees, None)
         except Unwatchable:
-            # Gone meanwhile, or crowded: it is not to be watched by us.
+            # Gone meanwhile, or it has too many watchers.
             return
         found.append(FoundProgram(program, first))
 
@@ -70,31 +72,31 @@ async def sightings() -> list[FoundProgram]:
 
 
 def candidates(found: Sequence[FoundProgram], pid: int | None) -> list[ObservableProgram]:
-    """Those with this process id, or all, the newest first; Failure if nobody is there."""
+    """The programs that answer, the newest first, or the one with this pid; Failure if none."""
     if not found:
         raise Failure(NOBODY)
     wanted = [each for each in found if pid in {None, each.program.pid}]
     if not wanted:
         there = ", ".join(str(each.program.pid) for each in found)
-        raise Failure(f"process {pid} shows no tree; there are: {there}")
+        raise Failure(f"process {pid} shows no tree; these do: {there}")
     awake = [each.program for each in wanted if each.first is not None]
     if not awake:
-        raise Failure(f"{wanted[0].line}; it is stopped, or very busy")
+        raise Failure(f"{wanted[0].line}; it is stopped or very busy")
     return awake
 
 
 class Attached:
-    """Three at work: one follows the tree, one shows it, one hears signals."""
+    """Three tasks: one follows the tree, one shows it, one handles signals."""
 
-    def __init__(self, show: TreeShow, left: trio.Event) -> None:
-        self._show, self._left = show, left
+    def __init__(self, output: TreeOutput, left: trio.Event) -> None:
+        self._output, self._left = output, left
         self._code = ExitCode.OK
         self._failure: AvatarError | Failure | None = None
 
     async def run(self, pid: int | None, most: float = math.inf) -> ExitCode:
-        """Until the program ends, somebody leaves, or there were so many snapshots."""
+        """Until the program ends, the person leaves, or `most` snapshots were shown."""
         try:
-            with trio.open_signal_receiver(*heeded()) as signals:
+            with trio.open_signal_receiver(*handled_signals()) as signals:
                 async with trio.open_nursery() as nursery:
                     nursery.start_soon(self._listen, signals, nursery.cancel_scope)
                     nursery.start_soon(self._attend, nursery.cancel_scope)
@@ -102,14 +104,14 @@ class Attached:
                     await self._follow(pid, most)
                     nursery.cancel_scope.cancel()
         finally:
-            self._show.restore()
+            self._output.restore()
         if self._failure is not None:
             raise self._failure
         return self._code
 
     async def _follow(self, pid: int | None, most: float) -> None:
         try:
-            found = await sightings()
+            found = await found_programs()
             programs = candidates(found, pid)
             if pid is None and len(found) > 1:
                 self._list(found)
@@ -121,11 +123,11 @@ class Attached:
 
     def _list(self, found: Sequence[FoundProgram]) -> None:
         for each in found:
-            self._show.warn(each.line)
-        self._show.warn("the newest is shown; another one: avatar tree --pid N")
+            self._output.warn(each.line)
+        self._output.warn("showing the newest; for another one: avatar tree --pid N")
 
     async def _watch_first(self, programs: Sequence[ObservableProgram], most: float) -> None:
-        """Of those that have not ended meanwhile."""
+        """Watch the first that has not ended meanwhile."""
         *others, last = programs
         for program in others:
             with suppress(Unwatchable):
@@ -136,25 +138,25 @@ class Attached:
     async def _watch(self, program: ObservableProgram, most: float) -> None:
         async with watch_tree(program.socket) as trees:
             async for snapshot in trees:
-                await self._show.show(snapshot)
+                await self._output.show(snapshot)
                 most -= 1
                 if most <= 0:
                     return
-        self._show.say(f"process {program.pid} has ended")
-        await self._show.finish()
+        self._output.say(f"process {program.pid} has ended")
+        await self._output.finish()
 
-    async def _attend(self, all_of_it: trio.CancelScope) -> None:
+    async def _attend(self, scope: trio.CancelScope) -> None:
         try:
-            await self._show.attend()
+            await self._output.attend()
         except* OSError:
             self._failure = terminal_gone()
-            all_of_it.cancel()
+            scope.cancel()
 
-    async def _listen(self, signals: AsyncIterator[int], all_of_it: trio.CancelScope) -> None:
+    async def _listen(self, signals: AsyncIterator[int], scope: trio.CancelScope) -> None:
         async for number in signals:
             self._code = CODES[signal.Signals(number)]
-            all_of_it.cancel()
+            scope.cancel()
 
-    async def _leave(self, all_of_it: trio.CancelScope) -> None:
+    async def _leave(self, scope: trio.CancelScope) -> None:
         await self._left.wait()
-        all_of_it.cancel()
+        scope.cancel()

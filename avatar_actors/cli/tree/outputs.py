@@ -1,85 +1,140 @@
-"""How a tree is shown: alive for a person, as lines for a pipe, as JSON for a program."""
+"""The three ways to show a tree: live for a person, as lines for a pipe, as JSON for a program."""
 
 from __future__ import annotations
 
 import shutil
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
-from avatar_actors import TreeSnapshot
-from avatar_actors.cli.chat.pipe_output import json_lines
-from avatar_actors.cli.chat.stderr_output import Remarks
-from avatar_actors.cli.terminal.device import StdoutWriter
-from avatar_actors.cli.terminal.text import plain
-from avatar_actors.cli.tree.view import TreeView
-from avatar_actors.cli.tree.wording import is_notable, told
+import trio
 
-_USUAL = (100, 24)
+from avatar_actors import (
+    Avatar,
+    AvatarEvent,
+    PermissionClosedEvent,
+    PermissionEvent,
+    TreeSnapshot,
+)
+from avatar_actors.cli.display import Display, Style
+from avatar_actors.cli.terminal.device import Keyboard, StdoutWriter
+from avatar_actors.cli.terminal.live_screen import LiveScreen
+from avatar_actors.cli.terminal.output import StderrNotes, json_lines
+from avatar_actors.cli.terminal.permissions import DenyAll
+from avatar_actors.cli.terminal.text import one_line
+from avatar_actors.cli.tree.view import ALL, TreeView
+from avatar_actors.cli.tree.wording import change_line, is_notable
+
+_USUAL: Final = (100, 24)
+# The headline, a line of the tree, the state, and one that scrolls.
+_LEAST_TREE: Final = 4
 
 
-class TreeShow(Protocol):
-    """One of three."""
+class TreeOutput(Protocol):
+    """Where a tree is shown, and where the permission requests of its turn are answered."""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether an editor has the terminal."""
+        ...
 
     async def attend(self) -> None:
-        """What it does beside, until it is cancelled."""
+        """Its own work, until cancelled."""
         ...
 
     async def show(self, snapshot: TreeSnapshot) -> None:
-        """The tree is like this now. OSError: nobody looks any more."""
+        """Show the tree as it is now. OSError: nobody looks any more."""
         ...
 
     def say(self, state: str) -> None:
-        """What is below the tree: how it stands with the turn."""
+        """Set the line below the tree: the state of the turn."""
         ...
 
     def warn(self, text: str) -> None:
-        """A line that stays."""
+        """Add a line that stays."""
+        ...
+
+    def meet(self, avatar: Avatar) -> None:
+        """The avatar whose requests are answered."""
+        ...
+
+    async def hear(self, events: Sequence[AvatarEvent]) -> None:
+        """Answer the permission requests among these events, or ask a person."""
         ...
 
     async def finish(self) -> None:
-        """This was the last: it stays."""
+        """Leave the last tree where it can be read."""
         ...
 
     def restore(self) -> None:
-        """Leave everything as it was found; twice is once."""
+        """Leave the terminal as it was found; calling it twice does no harm."""
         ...
 
 
-class TreeLines:
-    """The tree at the beginning and at the end; between them a line for each notable change."""
+class TreePipe:
+    """A tree for a pipe: nobody can be asked, and there is no terminal to restore."""
 
-    def __init__(self, outlet: StdoutWriter, view: TreeView, verbose: int) -> None:
-        self._outlet, self._view, self._verbose = outlet, view, verbose
+    is_away: Final = False
+
+    def __init__(self, writer: StdoutWriter) -> None:
+        self._writer = writer
+        self._approvals = DenyAll(self.warn)
+
+    async def attend(self) -> None:
+        """Nothing to do."""
+
+    def say(self, state: str) -> None:
+        """Not shown: the exit code tells it."""
+
+    def warn(self, text: str) -> None:
+        """Where a subclass writes it."""
+        raise NotImplementedError
+
+    def meet(self, avatar: Avatar) -> None:
+        """The avatar whose requests are denied."""
+        self._approvals.avatar = avatar
+
+    async def hear(self, events: Sequence[AvatarEvent]) -> None:
+        """Deny the requests among these events."""
+        await self._approvals.hear(events)
+
+    async def finish(self) -> None:
+        """Nothing is left to write."""
+
+    def restore(self) -> None:
+        """Nothing was changed."""
+
+
+class TreeLines(TreePipe):
+    """The tree at the beginning and at the end; in between a line for each notable change."""
+
+    def __init__(self, writer: StdoutWriter, view: TreeView, verbose: int) -> None:
+        super().__init__(writer)
+        self._view, self._verbose = view, verbose
         self._state = ""
         self._notes: list[str] = []
 
-    async def attend(self) -> None:
-        """Nothing."""
-
     async def show(self, snapshot: TreeSnapshot) -> None:
-        """The first as a tree, of the others what has happened."""
+        """Write the first as a tree, of the others the changes."""
         is_first = self._view.snapshot is None
         self._view.show(snapshot, time.time())
         if is_first:
             await self._write(self._tree())
-        changes = () if is_first else snapshot.changes
-        await self._write([told(each) for each in changes if self._verbose or is_notable(each)])
+            return
+        notable = (each for each in snapshot.changes if self._verbose or is_notable(each))
+        await self._write([change_line(each) for each in notable])
 
     def say(self, state: str) -> None:
-        """Told at the end."""
+        """Written at the end."""
         self._state = state
 
     def warn(self, text: str) -> None:
-        """Told with the next lines."""
-        self._notes.append(" ".join(plain(text).split()))
+        """Written with the next lines."""
+        self._notes.append(one_line(text))
 
     async def finish(self) -> None:
-        """The tree once more, and the last state."""
+        """Write the tree once more, and the last state."""
         await self._write(["", *self._tree(), *filter(None, [self._state])])
-
-    def restore(self) -> None:
-        """Nothing was changed."""
 
     def _tree(self) -> list[str]:
         return self._view.lines(shutil.get_terminal_size(_USUAL).columns, time.time())
@@ -87,31 +142,113 @@ class TreeLines:
     async def _write(self, lines: Sequence[str]) -> None:
         lines, self._notes = [*self._notes, *lines], []
         if lines:
-            await self._outlet.write("".join(f"{line}\n" for line in lines).encode())
+            await self._writer.write("".join(f"{line}\n" for line in lines).encode())
 
 
-class TreeJson:
-    """Each snapshot as one line of JSON."""
+class TreeJson(TreePipe):
+    """Each snapshot as one line of JSON; warnings on stderr."""
 
-    def __init__(self, outlet: StdoutWriter, remarks: Remarks) -> None:
-        self._outlet, self._remarks = outlet, remarks
-
-    async def attend(self) -> None:
-        """Nothing."""
+    def __init__(self, writer: StdoutWriter, notes: StderrNotes) -> None:
+        super().__init__(writer)
+        self._notes = notes
 
     async def show(self, snapshot: TreeSnapshot) -> None:
-        """Write it."""
-        await self._outlet.write(json_lines([snapshot]))
-
-    def say(self, state: str) -> None:
-        """The exit code says it."""
+        """Write the snapshot."""
+        await self._writer.write(json_lines([snapshot]))
 
     def warn(self, text: str) -> None:
         """On stderr."""
-        self._remarks.warn(text)
+        self._notes.warn(text)
+
+
+class TreeScreen:
+    """The live tree in a terminal, with the agent's questions below it.
+
+    It is a `Picture` too: the questions come from a `Display` that is told nothing else.
+    """
+
+    def __init__(self, descriptor: int, keyboard: Keyboard, style: Style) -> None:
+        self.left = trio.Event()
+        self._screen = LiveScreen(descriptor, keyboard, self.warn, self._on_key)
+        self._questions = Display(style)
+        self._view, self._verbose = TreeView(style), style.verbose
+        self._above: list[str] = []
+        self._state = ""
+        self._is_over = self._is_whole = False
+
+    @property
+    def is_away(self) -> bool:
+        """Whether an editor has the terminal."""
+        return self._screen.is_away
+
+    async def attend(self) -> None:
+        """Paint, read keys and follow the window, until cancelled."""
+        await self._screen.run(self)
+
+    async def show(self, snapshot: TreeSnapshot) -> None:
+        """Painted soon; with -v notable changes stay above the tree, with -vv all of them."""
+        self._view.show(snapshot, time.time())
+        for change in snapshot.changes if self._verbose else ():
+            if self._verbose > 1 or is_notable(change):
+                self._above.append(change_line(change))
+        self._screen.changed()
+
+    def say(self, state: str) -> None:
+        """The last line."""
+        self._state = state
+        self._screen.changed()
+
+    def warn(self, text: str) -> None:
+        """A line above the tree."""
+        self._above.append(one_line(text))
+        self._screen.changed()
+
+    def meet(self, avatar: Avatar) -> None:
+        """The avatar that keys answer."""
+        self._screen.approvals.avatar = avatar
+
+    async def hear(self, events: Sequence[AvatarEvent]) -> None:
+        """Show the questions among these events, and what became of them."""
+        for event in events:
+            if isinstance(event, PermissionEvent | PermissionClosedEvent):
+                self._questions.tell(event, trio.current_time())
+        await self._screen.hear(events)
 
     async def finish(self) -> None:
-        """All was said."""
+        """Leave the whole tree, however long it is."""
+        self._is_whole = True
+        await self._screen.finish(kept=0)
 
     def restore(self) -> None:
-        """Nothing was changed."""
+        """Give the terminal back."""
+        self._screen.restore()
+
+    @property
+    def asks(self) -> tuple[PermissionEvent, ...]:
+        """The open questions."""
+        return self._questions.asks
+
+    def finished(self, width: int) -> list[str]:
+        """What stays above the tree; at the end, the tree itself."""
+        above, self._above = self._above, []
+        lines = [*self._questions.finished(width), *above]
+        if self._is_over and self._view.snapshot is not None:
+            most = ALL if self._is_whole else shutil.get_terminal_size(_USUAL).lines - 2
+            lines += [*self._view.lines(width, time.time(), most), *filter(None, [self._state])]
+        return lines
+
+    def frame(self, width: int, height: int, now: float) -> list[str]:
+        """The tree, the first question and the state."""
+        # The last line of the display is the state of the turn, which the tree shows itself.
+        asked = self._questions.frame(width, height - _LEAST_TREE + 1, now)[:-1]
+        asked = asked if self.asks else []
+        tree = self._view.lines(width, time.time(), height - 2 - len(asked))
+        return [*tree, *asked, self._view.state_line(self._state, width)]
+
+    def flush(self) -> None:
+        """From now on the tree is finished."""
+        self._is_over = True
+
+    def _on_key(self, key: str) -> None:
+        if key == "q":
+            self.left.set()

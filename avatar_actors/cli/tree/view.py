@@ -1,4 +1,4 @@
-"""The living tree for a person: snapshots in, lines of text out, folded where there is no room."""
+"""Draws snapshots of a tree as lines of text; calm parts are folded where there is no room."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from avatar_actors import TreePart, TreeSnapshot
 from avatar_actors.cli.display import Style
-from avatar_actors.cli.display.rendering import Renderer
+from avatar_actors.cli.terminal.rendering import Renderer
 from avatar_actors.cli.tree.wording import (
     age,
     crashes_of,
@@ -27,20 +27,20 @@ _AVATAR: Final = 3
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One line. `branch` draws the way to it, `below` counts what is folded into it.
-
-    `others` are the names of its siblings, if it stands for several.
-    """
+    """One line of the tree."""
 
     branch: str
+    """The lines that connect it to its parent."""
     path: str
     part: TreePart
     below: int = 0
+    """The number of parts folded into it."""
     others: tuple[str, ...] = ()
+    """The names of its siblings, if it stands for several."""
 
 
 class _Fold(Struct, frozen=True):
-    """What becomes one row if it is calm: a part with all below it, several siblings."""
+    """Which calm parts become one row: with everything below, or several siblings together."""
 
     whole: Quiet
     together: Quiet
@@ -66,7 +66,7 @@ def _always(_path: str) -> bool:
     return True
 
 
-# From everything to as little as can be.
+# From the whole tree to the shortest.
 _FOLDS: Final = (
     _Fold(_never, _never),
     _Fold(_never, _is_post),
@@ -77,7 +77,7 @@ _FOLDS: Final = (
 
 
 def rows_of(tree: TreePart, most: int, is_quiet: Quiet) -> list[Row]:
-    """At most so many, if folding helps; what is not quiet has just changed and is folded last."""
+    """At most this many rows, if folding helps; recent changes are folded last."""
     rows: list[Row] = []
     for folds, is_foldable in ((_FOLDS, is_quiet), (_FOLDS[1:], _always)):
         quiet = set(_quiet(tree.name, tree, is_foldable))
@@ -89,7 +89,7 @@ def rows_of(tree: TreePart, most: int, is_quiet: Quiet) -> list[Row]:
 
 
 def _quiet(path: str, part: TreePart, is_quiet: Quiet) -> Iterator[str]:
-    """The paths of those that are calm and quiet, with all below them."""
+    """The paths of parts that are calm and quiet, with everything below them."""
     found = [set(_quiet(f"{path}/{each.name}", each, is_quiet)) for each in part.children]
     for paths in found:
         yield from paths
@@ -120,7 +120,7 @@ def _rows(row: Row, trunk: str, fold: _Fold, quiet: set[str]) -> Iterator[Row]:
 
 
 def _entries(row: Row, fold: _Fold, quiet: set[str]) -> Iterator[tuple[TreePart, tuple[str, ...]]]:
-    """The children; those that go together stand where the first of them stood."""
+    """The children; folded siblings stand at the place of the first."""
     paths = {each.name: f"{row.path}/{each.name}" for each in row.part.children}
     together = [
         each
@@ -137,30 +137,30 @@ def _entries(row: Row, fold: _Fold, quiet: set[str]) -> Iterator[tuple[TreePart,
 
 
 def _is_one(path: str, part: TreePart) -> bool:
-    """An avatar, or an actor of which there is nothing to tell."""
+    """An avatar, or an actor without anything to report."""
     return _is_avatar(path) or not (part.strategy or part.waiting or part.crashes)
 
 
-# So long a change is seen by its colour.
+# Seconds for which a change is highlighted.
 FRESH: Final = 2.0
 ALL: Final = 1_000_000
 _STATES: Final = {"starting": "cyan", "restarting": "yellow", "stopping": "dim", "stopped": "dim"}
 _STATE, _GAP = 7, 2
-# So many names in a row can be counted.
+# With more names in a row, their number is written.
 _SEVERAL: Final = 8
 
 
 class TreeView:
-    """Remembers what has changed lately; `now` is in seconds since the epoch."""
+    """Remembers recent changes; `now` is in seconds since the epoch."""
 
     def __init__(self, style: Style) -> None:
         self.snapshot: TreeSnapshot | None = None
-        self._ink = Renderer(style)
+        self._renderer = Renderer(style)
         self._seen: dict[str, tuple[str, int, int]] = {}
         self._changed: dict[str, float] = {}
 
     def show(self, snapshot: TreeSnapshot, now: float) -> None:
-        """From now on this one."""
+        """Replace the snapshot."""
         seen = dict(_states(snapshot.tree, snapshot.tree.name))
         if self.snapshot is not None:
             fresh = (path for path in seen if seen[path] != self._seen.get(path))
@@ -169,11 +169,11 @@ class TreeView:
         self.snapshot, self._seen = snapshot, seen
 
     def state_line(self, state: str, width: int) -> str:
-        """What is below the tree."""
-        return self._ink.cut(Text.assemble((state, "dim")), width)
+        """The line below the tree."""
+        return self._renderer.cut(Text.assemble((state, "dim")), width)
 
     def lines(self, width: int, now: float, most: int = ALL) -> list[str]:
-        """The tree below its headline, in at most so many lines: what is calm is folded first."""
+        """The headline and the tree, in at most this many lines; calm parts are folded first."""
         if self.snapshot is None:
             return []
         room = max(2, most) - 1
@@ -183,13 +183,13 @@ class TreeView:
         texts += self._rows(shown, width, now)
         if len(rows) > room:
             texts.append(Text.assemble((f"… {len(rows) - len(shown)} more lines", "dim")))
-        return [self._ink.cut(text, width) for text in texts]
+        return [self._renderer.cut(text, width) for text in texts]
 
     def _is_fresh(self, path: str, now: float) -> bool:
         return now - self._changed.get(path, -FRESH) < FRESH
 
     def _rows(self, rows: Sequence[Row], width: int, now: float) -> Iterator[Text]:
-        """Names in a column, and what is said of them in another."""
+        """Names in one column, their state in another."""
         names = max((cell_len(_drawn(row)) for row in rows if not row.others), default=0)
         column = min(names, max(8, width - _STATE - _GAP)) + _GAP
         for row in rows:
@@ -206,7 +206,7 @@ class TreeView:
             yield text
 
     def _describe(self, text: Text, row: Row, room: tuple[int, int], now: float) -> None:
-        """What matters may begin before its column; what else there is, only if it fits."""
+        """State and crashes may start before their column; details only if they fit."""
         part, (column, width) = row.part, room
         usual = "green" if self._is_fresh(row.path, now) else ""
         state = Text(state_of(part, now), _STATES.get(part.state, usual))

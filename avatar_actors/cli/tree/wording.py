@@ -1,4 +1,4 @@
-"""A supervision tree in words: states, ages, and a line for each thing that happens."""
+"""Puts a supervision tree into words: states, ages, and one line per change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from avatar_actors import TreeChange, TreeHappening, TreePart, TreeSnapshot
-from avatar_actors.cli.terminal.text import plain
+from avatar_actors.cli.terminal.text import one_line
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 _TROUBLES: Final = (
@@ -21,12 +21,12 @@ _AVATARS: Final = "runtime/avatars/"
 
 
 def name_of(part: TreePart) -> str:
-    """For a terminal: avatars are named by their hosts."""
-    return " ".join(plain(part.name).split()) or "?"
+    """Its name, cleaned: hosts choose the names of avatars."""
+    return one_line(part.name) or "?"
 
 
 def age(seconds: float) -> str:
-    """As short as can be, and seldom another: `7s`, `2m`, `1h 02m`, `3d 04h`."""
+    """Short, and seldom changing: `7s`, `2m`, `1h 02m`, `3d 04h`."""
     whole = max(0, int(seconds))
     if whole < MINUTE:
         return f"{whole}s"
@@ -38,14 +38,14 @@ def age(seconds: float) -> str:
 
 
 def state_of(part: TreePart, now: float) -> str:
-    """Its state, and when it will be back."""
+    """Its state, and when it will restart."""
     if part.due is not None and part.due > now:
         return f"{part.state} in {part.due - now:.1f}s"
     return part.state
 
 
 def crashes_of(part: TreePart) -> str:
-    """How often it crashed, if it did, after a gap."""
+    """How often it crashed, after a gap; empty if it did not."""
     match part.crashes:
         case 0:
             return ""
@@ -56,7 +56,7 @@ def crashes_of(part: TreePart) -> str:
 
 
 def notes_of(part: TreePart) -> Iterator[str]:
-    """What else is not as on the first day."""
+    """Restarts and waiting messages, if any."""
     if part.life > 1:
         yield f"life {part.life}"
     if part.waiting:
@@ -64,30 +64,30 @@ def notes_of(part: TreePart) -> Iterator[str]:
 
 
 def avatars_of(snapshot: TreeSnapshot) -> list[TreePart]:
-    """Those that there are."""
+    """The avatars in the snapshot."""
     parts = (part for part in snapshot.tree.children if part.name == "avatars")
     return [avatar for part in parts for avatar in part.children]
 
 
 def is_calm(part: TreePart) -> bool:
-    """Whether everything from here down runs."""
+    """Whether it and everything below it runs."""
     return part.state == "running" and all(map(is_calm, part.children))
 
 
 def size_of(part: TreePart) -> int:
-    """How many there are from here down."""
+    """The number of parts, itself included."""
     return 1 + sum(map(size_of, part.children))
 
 
 def is_notable(change: TreeChange) -> bool:
-    """Troubles, avatars that come and go, and sessions that come; not the everyday of actors."""
+    """Whether it is trouble, an avatar that comes or goes, or a session that is ready."""
     path = change.path.removeprefix(_AVATARS)
     is_avatar = path != change.path and "/" not in path
     is_session = path.endswith("/session") and change.what is TreeHappening.READY
     return change.what in _TROUBLES or is_avatar or is_session
 
 
-def told(change: TreeChange) -> str:
+def change_line(change: TreeChange) -> str:
     """One line: when, who, what."""
     clock = time.strftime("%H:%M:%S", time.localtime(change.time))
     path = change.path.removeprefix(_AVATARS).removeprefix("runtime/")
@@ -96,12 +96,12 @@ def told(change: TreeChange) -> str:
         what += f" in {change.delay:.1f}s" if change.delay >= _SOON else " now"
     if change.error:
         what += f" ({change.error})"
-    return " ".join(plain(f"{clock} {path}: {what}").split())
+    return one_line(f"{clock} {path}: {what}")
 
 
 def headline(snapshot: TreeSnapshot, now: float) -> str:
-    """Whose tree it is."""
+    """The program, its pid, its age and its avatars."""
     count = len(avatars_of(snapshot))
     avatars = f"{count} avatar{'' if count == 1 else 's'}"
-    program = " ".join(plain(snapshot.program).split())
-    return f"{program} · process {snapshot.pid} · {age(now - snapshot.since)} · {avatars}"
+    program, running = one_line(snapshot.program), age(now - snapshot.since)
+    return f"{program} · process {snapshot.pid} · {running} · {avatars}"

@@ -1,6 +1,6 @@
-"""The figures that there are: name, meaning, unit, labels. The table in docs/avatars/observing.md.
+"""All metrics: name, kind, meaning, unit, labels; docs/avatars/observing.md has the same table.
 
-Labels have few values: neither avatars nor sessions nor prompts are among them.
+A label has few values: never the name of an avatar, a session or a prompt.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 
 class MetricBehaviour(Enum):
-    """How a figure behaves."""
+    """How a metric behaves."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -19,7 +19,7 @@ class MetricBehaviour(Enum):
 
 
 class Metric(Struct, frozen=True):
-    """One figure, under its name in Prometheus."""
+    """One metric, under its name in Prometheus."""
 
     name: str
     kind: MetricBehaviour
@@ -28,84 +28,78 @@ class Metric(Struct, frozen=True):
     labels: tuple[str, ...] = ()
 
 
+COUNTER, GAUGE, HISTOGRAM = MetricBehaviour
 REQUESTS = Metric(
     "avatar_requests_total",
-    MetricBehaviour.COUNTER,
+    COUNTER,
     "Prompts that came to their outcome",
     "requests",
     ("provider", "status"),
 )
 DURATION = Metric(
     "avatar_request_duration_seconds",
-    MetricBehaviour.HISTOGRAM,
+    HISTOGRAM,
     "Time from the beginning of a turn to its outcome",
     "seconds",
     ("provider",),
 )
 SESSIONS = Metric(
-    "avatar_active_sessions",
-    MetricBehaviour.GAUGE,
-    "Agents that are up and take prompts",
-    "sessions",
+    "avatar_active_sessions", GAUGE, "Agents that are up and take prompts", "sessions"
 )
-TURNS = Metric(
-    "avatar_turns_in_flight", MetricBehaviour.GAUGE, "Turns that have begun and not ended", "turns"
-)
-WAITING = Metric(
-    "avatar_queue_waiting", MetricBehaviour.GAUGE, "Prompts that wait behind a turn", "prompts"
-)
+TURNS = Metric("avatar_turns_in_flight", GAUGE, "Turns that have begun and not ended", "turns")
+WAITING = Metric("avatar_queue_waiting", GAUGE, "Prompts that wait behind a turn", "prompts")
 COST = Metric(
     "avatar_cost_usd_total",
-    MetricBehaviour.COUNTER,
+    COUNTER,
     "What turns cost, by where the figure comes from",
     "usd",
     ("provider", "source"),
 )
 TOKENS = Metric(
     "avatar_tokens_total",
-    MetricBehaviour.COUNTER,
+    COUNTER,
     "Tokens used: input, output, cached, reasoning",
     "tokens",
     ("provider", "kind"),
 )
 RESTARTS = Metric(
     "avatar_restarts_total",
-    MetricBehaviour.COUNTER,
+    COUNTER,
     "Restarts by a supervisor; without a provider: of the runtime's own parts",
     "restarts",
     ("provider", "part"),
 )
 STALLS = Metric(
     "avatar_stalls_total",
-    MetricBehaviour.COUNTER,
+    COUNTER,
     "Silences of an agent that were judged",
     "stalls",
     ("provider", "verdict"),
 )
 DEPTH = Metric(
     "avatar_mailbox_depth",
-    MetricBehaviour.GAUGE,
+    GAUGE,
     "What waits in the mailboxes of all actors of one kind",
     "messages",
     ("part",),
 )
 ORPHANS = Metric(
     "avatar_orphans_reaped_total",
-    MetricBehaviour.COUNTER,
+    COUNTER,
     "Processes that agents left behind and that the warden reaped",
     "processes",
     ("provider",),
 )
 MERGED = Metric(
     "avatar_events_merged_total",
-    MetricBehaviour.COUNTER,
+    COUNTER,
     "Pieces of text that were merged for a slow subscriber; none is lost",
     "events",
     ("provider",),
 )
 DROPPED = Metric(
     "avatar_events_dropped_total",
-    MetricBehaviour.COUNTER,
+    COUNTER,
     "Events that a subscriber was too slow for",
     "events",
     ("provider",),
@@ -115,8 +109,8 @@ METRICS = (
     *(REQUESTS, DURATION, SESSIONS, TURNS, WAITING, COST, TOKENS, RESTARTS, STALLS),
     *(DEPTH, ORPHANS, MERGED, DROPPED),
 )
-# Read off the tree at the moment of a scrape; all others are kept up to date by the collector.
+# Read from the tree when they are asked for; the collector keeps all others up to date.
 OF_THE_TREE = (SESSIONS, DEPTH)
 
-# Seconds. A tool-free answer takes a few, a long piece of work an hour.
+# Seconds: an answer without tools takes a few, long work an hour.
 BUCKETS = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0)

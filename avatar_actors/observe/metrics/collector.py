@@ -1,12 +1,15 @@
-"""The collector: the actor that keeps the figures, by events, notices and the supervision tree."""
+"""The collector: the actor that updates the metrics from events, notices and the tree.
+
+How they are exported is left to `prometheus` and `otel`.
+"""
 
 from __future__ import annotations
 
 import queue
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import trio
 from msgspec import Struct
@@ -15,28 +18,56 @@ from avatar_actors.avatar.actor_client import follow_all
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import EventRouterMessage, Follow, SlowReaders
 from avatar_actors.model.events import AvatarEvent
-from avatar_actors.observe.metrics.tally import MetricsAccount
-from supervisors import Address, Inbox, Notice, NoticeStream, Phase, TreeNode
+from avatar_actors.observe.metrics.account import MetricsAccount
+from supervisors import Address, Inbox, Notice, NoticeStream, Phase, Supervisor, TreeNode
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 _CAPACITY = 65536
 
 
+class MetricsOffer(Struct, frozen=True, kw_only=True):
+    """Where a host finds the metrics."""
+
+    url: str = ""
+    """Of the endpoint; empty if there is none."""
+    registry: CollectorRegistry | None = None
+    """For an exporter of the host's own."""
+
+
+Actor = Callable[[Inbox[Any]], Awaitable[None]]
+
+
+class Metering(Protocol):
+    """An exporter that is open: Prometheus or OpenTelemetry."""
+
+    @property
+    def offer(self) -> MetricsOffer:
+        """Where the host finds the metrics."""
+        ...
+
+    def actors(self, root: Supervisor, router: Address[EventRouterMessage]) -> Mapping[str, Actor]:
+        """The actors that do the work, by name."""
+        ...
+
+
 class MetricsListener(Protocol):
-    """Whoever makes something of events and notices."""
+    """Something that is updated with events and notices."""
 
     def event(self, event: AvatarEvent) -> None:
-        """One more event of an avatar."""
+        """Take an avatar's event into account."""
         ...
 
     def notice(self, notice: Notice) -> None:
-        """One more notice of the tree."""
+        """Take a supervisor's notice into account."""
         ...
 
 
 class Sources(Struct, frozen=True):
     """What the collector reads."""
 
-    event_router: Address[EventRouterMessage]
+    router: Address[EventRouterMessage]
     notices: Callable[[], AbstractContextManager[NoticeStream]]
     kinds: tuple[type[AvatarEvent], ...]
 
@@ -44,19 +75,19 @@ class Sources(Struct, frozen=True):
 async def collector(
     inbox: Inbox[SlowReaders],
     sources: Sources,
-    tally: MetricsAccount,
+    account: MetricsAccount,
     others: Sequence[MetricsListener] = (),
 ) -> None:
-    """Three tasks: events, notices, and news of slow subscribers. The meters outlive a crash."""
+    """Reads events, notices and reports of slow subscribers. The metrics outlive its crash."""
     stream = EventStream(kinds=sources.kinds, capacity=_CAPACITY)
     follow = Follow(stream, inbox.address)
-    listeners: list[MetricsListener] = [tally, *others]
+    listeners: list[MetricsListener] = [account, *others]
     with sources.notices() as notices:
-        async with follow_all(sources.event_router, follow), trio.open_nursery() as nursery:
+        async with follow_all(sources.router, follow), trio.open_nursery() as nursery:
             nursery.start_soon(_read_notices, notices, listeners)
             nursery.start_soon(_read_events, stream, listeners)
             async for slow in inbox:
-                tally.slow(slow)
+                account.slow(slow)
 
 
 async def _read_notices(notices: NoticeStream, listeners: Sequence[MetricsListener]) -> None:
@@ -73,23 +104,23 @@ async def _read_events(stream: EventStream, listeners: Sequence[MetricsListener]
 
 
 class FeedEnded(Exception):
-    """The event router is gone; the collector's next life follows the next one."""
+    """The event router is gone; the restarted collector follows the next one."""
 
 
-# What an exporter's thread waits for the loop; then it gets what was read last.
+# Seconds that an exporter's thread waits for the loop; then it gets what was read last.
 _PATIENCE = 1.0
 _AVATAR = 3
 
 
 class Figures(Struct, frozen=True):
-    """The tree at one moment: sessions that are up, messages that wait by kind of actor."""
+    """The tree at one moment: running sessions, and waiting messages by kind of actor."""
 
     sessions: int = 0
     depths: Mapping[str, int] = {}
 
 
 class TreeFigures:
-    """Made in the loop that the tree lives in."""
+    """Reads the tree from any thread. To be made in the tree's own loop."""
 
     def __init__(self, tree: Callable[[], TreeNode]) -> None:
         self._tree = tree
@@ -97,7 +128,7 @@ class TreeFigures:
         self._last = self._read()
 
     def now(self) -> Figures:
-        """The tree as it is; a loop that does not answer in time leaves it as it was."""
+        """The tree now, or as it was last if the loop does not answer in time."""
         if self._is_here():
             return self._read()
         answer: queue.SimpleQueue[Figures] = queue.SimpleQueue()
@@ -119,7 +150,7 @@ class TreeFigures:
 
 
 def figures_of(tree: TreeNode) -> Figures:
-    """The sums over the whole tree."""
+    """Sums over the whole tree."""
     sessions, depths = 0, Counter[str]()
     for node in tree.walk():
         is_avatar = len(node.path.split("/")) == _AVATAR

@@ -1,4 +1,7 @@
-"""The figures in prometheus_client, and the endpoint that Prometheus scrapes."""
+"""Exports the metrics by prometheus_client, and serves the page that Prometheus scrapes.
+
+The library's own server knows neither a path nor a limit on idle connections, so ours stands here.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,21 @@ from avatar_actors.avatar.messages import EventRouterMessage
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import MetricsSettings
 from avatar_actors.observe.metrics import catalogue
+from avatar_actors.observe.metrics.account import COUNTED, MetricsAccount
 from avatar_actors.observe.metrics.catalogue import BUCKETS, METRICS, OF_THE_TREE, MetricBehaviour
-from avatar_actors.observe.metrics.collector import Sources, TreeFigures, collector
-from avatar_actors.observe.metrics.open import Actor, MetricsOffer
-from avatar_actors.observe.metrics.tally import COUNTED, MetricsAccount
+from avatar_actors.observe.metrics.collector import (
+    Actor,
+    MetricsOffer,
+    Sources,
+    TreeFigures,
+    collector,
+)
 from avatar_actors.session.messages import Nothing
 from supervisors import Address, Inbox, Supervisor
 
 _LONGEST = 16 * 1024
 _PATIENCE = 10.0
-# More scrapers than that at a time wait in the kernel's backlog, where they cost no descriptor.
+# Further scrapers wait in the kernel's backlog, where they cost no descriptor.
 MOST_SCRAPERS = 32
 _ALLOWED = ("GET", "HEAD")
 
@@ -39,7 +47,7 @@ _ALLOWED = ("GET", "HEAD")
 async def open_endpoint(
     settings: MetricsSettings, registry: CollectorRegistry
 ) -> AsyncGenerator[Endpoint]:
-    """The port for the length of a block; SettingsError if it cannot be had."""
+    """Listen on the port for the length of a block; SettingsError if it cannot be opened."""
     listener = await _listen(settings)
     try:
         yield Endpoint(listener, settings, registry)
@@ -58,47 +66,47 @@ class Endpoint:
         self.url = f"http://{host}:{listener.getsockname()[1]}{settings.endpoint}"
 
     async def serve(self, inbox: Inbox[Nothing]) -> None:
-        """Answers who connects, each in a task of its own."""
+        """Answer each connection in a task of its own."""
         listener = _BoundedListener(self._listener.dup(), MOST_SCRAPERS)
         inbox.ready()
         async with listener:
-            await trio.serve_listeners(partial(self._answer, listener.room), [listener])
+            await trio.serve_listeners(partial(self._answer, listener.slots), [listener])
 
-    async def _answer(self, room: trio.Semaphore, stream: trio.SocketStream) -> None:
+    async def _answer(self, slots: trio.Semaphore, stream: trio.SocketStream) -> None:
         try:
             with suppress(trio.BrokenResourceError), trio.move_on_after(_PATIENCE):
                 async with stream:
                     await stream.send_all(await self._response(await _head(stream)))
         finally:
-            room.release()
+            slots.release()
 
     async def _response(self, head: bytes) -> bytes:
-        question = _Question(head)
-        if not question.is_sound:
-            return question.answer
-        if question.path.partition("?")[0] != self._path:
-            return question.replied(HTTPStatus.NOT_FOUND, f"the metrics are at {self._path}\n")
-        if question.command not in _ALLOWED:
-            return question.replied(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD\n")
-        encode, kind = choose_encoder(question.headers.get("Accept", ""))
+        request = _Request(head)
+        if not request.is_sound:
+            return request.answer
+        if request.path.partition("?")[0] != self._path:
+            return request.replied(HTTPStatus.NOT_FOUND, f"the metrics are at {self._path}\n")
+        if request.command not in _ALLOWED:
+            return request.replied(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD\n")
+        encode, kind = choose_encoder(request.headers.get("Accept", ""))
         page = await trio.to_thread.run_sync(encode, self._registry, abandon_on_cancel=True)
-        return question.replied(HTTPStatus.OK, page.decode(), kind)
+        return request.replied(HTTPStatus.OK, page.decode(), kind)
 
 
 class _BoundedListener(trio.abc.Listener[trio.SocketStream]):
-    """Accepts a connection when there is room for it; who serves it gives the room back."""
+    """Accepts at most so many connections at a time; each releases its slot at its end."""
 
     def __init__(self, listener: socket.socket, most: int) -> None:
         self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
-        self.room = trio.Semaphore(most)
+        self.slots = trio.Semaphore(most)
 
     async def accept(self) -> trio.SocketStream:
         """The next connection."""
-        await self.room.acquire()
+        await self.slots.acquire()
         try:
             return await self._listener.accept()
         except BaseException:
-            self.room.release()
+            self.slots.release()
             raise
 
     async def aclose(self) -> None:
@@ -106,8 +114,8 @@ class _BoundedListener(trio.abc.Listener[trio.SocketStream]):
         await self._listener.aclose()
 
 
-class _Question(BaseHTTPRequestHandler):
-    """One request, read by the standard library off bytes instead of a socket."""
+class _Request(BaseHTTPRequestHandler):
+    """One request, which the standard library parses from bytes instead of a socket."""
 
     server_version = "avatar-actors"
     sys_version = ""
@@ -140,11 +148,11 @@ class _Question(BaseHTTPRequestHandler):
         return self.answer + (b"" if self.command == "HEAD" else data)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
-        """A scrape is no news."""
+        """Scrapes are not logged."""
 
 
 async def _head(stream: trio.SocketStream) -> bytes:
-    """What the client says, up to the blank line; of who says too much only the beginning."""
+    """The request up to the blank line; of one that is too long only the beginning."""
     data = b""
     while b"\r\n\r\n" not in data and b"\n\n" not in data and len(data) < _LONGEST:
         more = await stream.receive_some(_LONGEST)
@@ -200,7 +208,7 @@ class PrometheusMeters:
             self.registry.unregister(each)
 
     def register(self, each: Collector) -> None:
-        """Show it in the registry."""
+        """Add it to the registry."""
         try:
             self.registry.register(each)
         except ValueError as error:
@@ -210,15 +218,15 @@ class PrometheusMeters:
         self._collectors.append(each)
 
     def add(self, metric: catalogue.Metric, amount: float, **labels: str) -> None:
-        """A counter grows."""
+        """Increase a counter."""
         self._counters[metric.name].labels(**labels).inc(amount)
 
     def observe(self, metric: catalogue.Metric, value: float, **labels: str) -> None:
-        """One more value of a histogram."""
+        """Record a value in a histogram."""
         self._histograms[metric.name].labels(**labels).observe(value)
 
     def set(self, metric: catalogue.Metric, value: float) -> None:
-        """A gauge stands here now."""
+        """Set a gauge."""
         self._gauges[metric.name].set(value)
 
     def _made(self, metric: catalogue.Metric) -> MetricWrapperBase:
@@ -237,7 +245,7 @@ class PrometheusMeters:
 
 
 class PrometheusMetering:
-    """Who keeps the figures, and who serves them."""
+    """Updates the metrics and serves them."""
 
     def __init__(self, meters: PrometheusMeters, endpoint: Endpoint | None) -> None:
         self._meters, self._endpoint = meters, endpoint
@@ -248,13 +256,11 @@ class PrometheusMetering:
         url = self._endpoint.url if self._endpoint is not None else ""
         return MetricsOffer(url=url, registry=self._meters.registry)
 
-    def actors(
-        self, root: Supervisor, event_router: Address[EventRouterMessage]
-    ) -> Mapping[str, Actor]:
+    def actors(self, root: Supervisor, router: Address[EventRouterMessage]) -> Mapping[str, Actor]:
         """The collector, and the endpoint if one is wanted."""
         self._meters.register(_TreeCollector(TreeFigures(root.tree)))
-        sources = Sources(event_router, root.notices, COUNTED)
-        counting = partial(collector, sources=sources, tally=MetricsAccount(self._meters))
+        sources = Sources(router, root.notices, COUNTED)
+        counting = partial(collector, sources=sources, account=MetricsAccount(self._meters))
         actors: dict[str, Actor] = {"metrics collector": counting}
         if self._endpoint is not None:
             actors["metrics endpoint"] = self._endpoint.serve
@@ -262,17 +268,17 @@ class PrometheusMetering:
 
 
 class _TreeCollector(Collector):
-    """Reads the tree at the moment of a scrape."""
+    """Reads the tree when it is scraped."""
 
     def __init__(self, figures: TreeFigures) -> None:
         self._figures = figures
 
     def describe(self) -> Iterable[Metric]:
-        """What it will collect, without a look at the tree."""
+        """Its metrics, without reading the tree."""
         return [_family(metric) for metric in OF_THE_TREE]
 
     def collect(self) -> Iterable[Metric]:
-        """The figures now."""
+        """Their values now."""
         now = self._figures.now()
         sessions, depth = _family(catalogue.SESSIONS), _family(catalogue.DEPTH)
         sessions.add_metric([], now.sessions)
@@ -282,12 +288,12 @@ class _TreeCollector(Collector):
 
 
 def help_of(metric: catalogue.Metric) -> str:
-    """Its meaning, with the unit: not every format has a line for that."""
+    """Its meaning and its unit, for which not every format has a line."""
     return f"{metric.meaning} [{metric.unit}]"
 
 
 def unit_of(metric: catalogue.Metric) -> str:
-    """The unit as OpenMetrics knows it: only one that the name ends with."""
+    """The unit, if the name ends with it, as OpenMetrics requires."""
     is_named = metric.name.removesuffix("_total").endswith(f"_{metric.unit}")
     return metric.unit if is_named else ""
 

@@ -1,4 +1,4 @@
-"""Watching the tree of another program of this user, which offers it on a socket."""
+"""Watches the supervision tree of another program of this user, over its socket."""
 
 from __future__ import annotations
 
@@ -17,50 +17,50 @@ from avatar_actors.processes import is_our_user, tree_sockets
 from avatar_actors.wire.framing import Lines
 
 _BLOCK = 65536
-# A part is some 100 bytes: room for the trees of tens of thousands of avatars.
+# A part has some 100 bytes: enough for the trees of tens of thousands of avatars.
 _LONGEST = 64 * 1024 * 1024
 _DECODER = msgspec.json.Decoder(TreeSnapshot)
 
 
 class ObservableProgram(Struct, frozen=True, kw_only=True):
-    """A program that lives and offers its tree at `socket`."""
+    """A running program that offers its tree at `socket`."""
 
     pid: int
     socket: Path
 
 
 def observable_programs() -> list[ObservableProgram]:
-    """Those of this user, by process id; what dead ones left behind is swept."""
+    """This user's programs, by process id; sockets of dead ones are removed."""
     programs = [ObservableProgram(pid=pid, socket=path) for pid, path in tree_sockets()]
     return sorted(programs, key=lambda program: (program.pid, program.socket))
 
 
 @asynccontextmanager
 async def watch_tree(path: Path) -> AsyncGenerator[AsyncIterator[TreeSnapshot]]:
-    """The tree that is offered at this socket: as it is, then at each change, until it ends.
+    """The tree at this socket: as it is now, then at each change, until the program ends.
 
-    Unwatchable if nobody offers one there, or what is said is no tree.
+    Raises Unwatchable if no program offers a tree there, or what it sends is not one.
     """
     try:
         stream = await trio.open_unix_socket(os.fspath(path))
     except (OSError, ValueError) as error:
-        raise Unwatchable(f"nobody offers a tree at {path}: {error}") from error
+        raise Unwatchable(f"no program offers a tree at {path}: {error}") from error
     async with stream, aclosing(_snapshots(stream, path)) as snapshots:
         yield snapshots
 
 
 async def _snapshots(stream: trio.SocketStream, path: Path) -> AsyncGenerator[TreeSnapshot]:
     if not is_our_user(stream.socket):
-        raise Unwatchable(f"who offers a tree at {path} is another user's")
+        raise Unwatchable(f"the program at {path} belongs to another user")
     lines, is_first = Lines(_LONGEST), True
     while data := await _received(stream):
         for line in lines.feed(data):
             is_first = False
             yield _read(line, path)
         if lines.take_overlong():
-            raise Unwatchable(f"what is said at {path} is no tree: a line is too long")
+            raise Unwatchable(f"the program at {path} sent no tree: a line is too long")
     if is_first:
-        raise Unwatchable(f"who offers a tree at {path} ended, or has too many watchers already")
+        raise Unwatchable(f"the program at {path} ended, or has too many watchers already")
 
 
 async def _received(stream: trio.SocketStream) -> bytes:
@@ -74,4 +74,4 @@ def _read(line: bytes, path: Path) -> TreeSnapshot:
     try:
         return _DECODER.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Unwatchable(f"what is said at {path} is no tree: {error}") from error
+        raise Unwatchable(f"the program at {path} sent no tree: {error}") from error

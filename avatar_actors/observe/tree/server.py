@@ -1,6 +1,6 @@
-"""The tree endpoint: shows the supervision tree to programs of this user that want to watch it.
+"""The tree endpoint: the actor that shows the supervision tree to this user's other programs.
 
-It says one JSON object per line, at once and then at each change, and hears nothing.
+It sends one JSON object per line, at once and then at each change, and reads nothing.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from avatar_actors.session.messages import Nothing
 from supervisors import Inbox, Notice, NoticeStream, TreeNode
 
 MOST_WATCHERS = 8
-# Who takes nothing for so long loses the place to others.
+# Seconds after which a watcher that reads nothing is disconnected.
 PATIENCE = 30.0
-# At the end of the runtime, for the last look.
-FAREWELL = 0.5
+# Seconds at the end of the runtime, to send the last snapshot.
+LAST_SEND = 0.5
 _CHANGES = 256
 _NOTICES = 8192
 # Mailboxes fill and empty without a notice.
 _TICK = 1.0
 _SHORTEST_PAUSE = 0.05
-# Of the loop's time: looking at a tree of a thousand avatars takes some of it.
+# Of the loop's time, since reading a tree of a thousand avatars takes some of it.
 _LARGEST_SHARE = 0.05
 
 
 class TreeSource(Struct, frozen=True, kw_only=True):
-    """What there is to see, and where it is shown. All of it outlives a crash of the endpoint."""
+    """The tree, and the socket on which it is shown. All of it outlives a crash of the endpoint."""
 
     listener: socket.socket
     pid: int
@@ -45,80 +45,80 @@ class TreeSource(Struct, frozen=True, kw_only=True):
     notices: Callable[[int], AbstractContextManager[NoticeStream]]
 
 
-async def tree_endpoint(inbox: Inbox[Nothing], prospect: TreeSource) -> None:
-    """One task hears of changes, one looks at the tree, one serves each watcher."""
-    listener = trio.SocketListener(trio.socket.from_stdlib_socket(prospect.listener.dup()))
-    with prospect.notices(_NOTICES) as notices:
-        screen = _Screen(prospect, notices)
+async def tree_endpoint(inbox: Inbox[Nothing], source: TreeSource) -> None:
+    """One task reads notices, one reads the tree, and one serves each watcher."""
+    listener = trio.SocketListener(trio.socket.from_stdlib_socket(source.listener.dup()))
+    with source.notices(_NOTICES) as notices:
+        view = _TreeView(source, notices)
         async with listener, trio.open_nursery() as nursery:
-            nursery.start_soon(screen.follow)
-            nursery.start_soon(screen.renew)
+            nursery.start_soon(view.follow)
+            nursery.start_soon(view.renew)
             inbox.ready()
-            await trio.serve_listeners(screen.show, [listener])
+            await trio.serve_listeners(view.show, [listener])
 
 
-class _Screen:
-    """The last look at the tree, and who watches."""
+class _TreeView:
+    """The tree as it was read last, and its watchers."""
 
-    def __init__(self, prospect: TreeSource, notices: NoticeStream) -> None:
-        self._prospect, self._notices = prospect, notices
+    def __init__(self, source: TreeSource, notices: NoticeStream) -> None:
+        self._source, self._notices = source, notices
         self._watchers = 0
-        self._picture = prospect.record.picture(prospect.tree())
+        self._picture = source.record.picture(source.tree())
         self._changes: deque[TreeChange] = deque(maxlen=_CHANGES)
-        # How many changes there have been, and how many of them before the last look.
+        # How many changes there were, and how many of them before the last reading.
         self._changed = self._pictured = 0
         self._happened, self._renewed = trio.Event(), trio.Event()
 
     async def follow(self) -> None:
-        """Take down what happens."""
+        """Record the notices."""
         async for notice in self._notices:
             self._take(notice)
             self._happened.set()
 
     def _take(self, notice: Notice) -> None:
-        change = self._prospect.record.tell(notice)
+        change = self._source.record.tell(notice)
         if change is not None:
             self._changes.append(change)
             self._changed += 1
 
     async def renew(self) -> None:
-        """Look again when something has happened, but not all the time."""
+        """Read the tree again after changes, but not all the time."""
         while True:
             with trio.move_on_after(_TICK):
                 await self._happened.wait()
             self._happened = trio.Event()
             began = trio.current_time()
             if self._watchers:
-                self._look()
+                self._read()
             taken = trio.current_time() - began
             await trio.sleep(max(_SHORTEST_PAUSE, taken / _LARGEST_SHARE))
 
-    def _look(self) -> None:
+    def _read(self) -> None:
         for notice in self._notices.seen_so_far():
             self._take(notice)
-        picture = self._prospect.record.picture(self._prospect.tree())
+        picture = self._source.record.picture(self._source.tree())
         if picture != self._picture or self._pictured != self._changed:
             self._picture, self._pictured = picture, self._changed
             self._renewed.set()
             self._renewed = trio.Event()
 
     async def show(self, stream: trio.SocketStream) -> None:
-        """Serve one watcher to its end, or turn it away."""
+        """Serve one watcher to its end, or refuse it."""
         async with stream:
             if self._watchers >= MOST_WATCHERS or not is_our_user(stream.socket):
                 return
             self._watchers += 1
             try:
                 async with trio.open_nursery() as nursery:
-                    nursery.start_soon(_hear_out, stream, nursery.cancel_scope)
+                    nursery.start_soon(_cancel_at_end, stream, nursery.cancel_scope)
                     await self._tell(stream)
                     nursery.cancel_scope.cancel()
             finally:
                 self._watchers -= 1
 
     async def _tell(self, stream: trio.SocketStream) -> None:
-        """Until the watcher takes nothing any more. One that is slow gets the newest look next."""
-        self._look()
+        """Send snapshots until the watcher reads no more. A slow one gets the newest next."""
+        self._read()
         told = self._pictured
         while True:
             renewed = self._renewed
@@ -128,8 +128,8 @@ class _Screen:
             try:
                 await renewed.wait()
             except trio.Cancelled:
-                self._look()
-                with trio.CancelScope(shield=True, deadline=trio.current_time() + FAREWELL):
+                self._read()
+                with trio.CancelScope(shield=True, deadline=trio.current_time() + LAST_SEND):
                     await _send(stream, self._line(told))
                 raise
 
@@ -139,10 +139,10 @@ class _Screen:
     def _snapshot(self, told: int) -> TreeSnapshot:
         end = max(0, len(self._changes) - (self._changed - self._pictured))
         begin = max(0, end - (self._pictured - told))
-        record = self._prospect.record
+        record = self._source.record
         return TreeSnapshot(
-            pid=self._prospect.pid,
-            program=self._prospect.program,
+            pid=self._source.pid,
+            program=self._source.program,
             since=record.since,
             time=record.wall(trio.current_time()),
             changes=tuple(islice(self._changes, begin, end)),
@@ -158,8 +158,8 @@ async def _send(stream: trio.SocketStream, line: bytes) -> bool:
     return False
 
 
-async def _hear_out(stream: trio.SocketStream, watching: trio.CancelScope) -> None:
-    """A watcher has nothing to say: its end is its end, and so is a word."""
+async def _cancel_at_end(stream: trio.SocketStream, watching: trio.CancelScope) -> None:
+    """Stop serving a watcher that disconnects, or that sends anything."""
     with suppress(trio.BrokenResourceError):
         await stream.receive_some(1)
     watching.cancel()

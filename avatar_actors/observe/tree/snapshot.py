@@ -1,4 +1,7 @@
-"""The supervision tree as others see it, and the record of starts and crashes that it needs."""
+"""The supervision tree as other programs see it, and the record of starts and crashes behind it.
+
+Pure: sending it is left to `server`, reading it to `client`.
+"""
 
 from __future__ import annotations
 
@@ -34,42 +37,39 @@ class TreeHappening(StrEnum):
 
 
 class TreeChange(Struct, frozen=True, kw_only=True):
-    """Something happened at `path`, at `time` in seconds since the epoch.
-
-    `error` is the kind of a crash's error: its words may be private. `delay` is that of a restart.
-    """
+    """Something happened to a part of the tree."""
 
     what: TreeHappening
     path: str
     time: float
+    """In seconds since the epoch."""
     life: int = 0
     error: str = ""
+    """The kind of a crash's error; its words may be private."""
     delay: float = 0.0
+    """Seconds until a restart."""
 
 
 class TreePart(Struct, frozen=True, kw_only=True):
-    """One actor or supervisor, and what is below it; `strategy` is empty for an actor.
-
-    `since` is when its present life began and `due` when the next one will, in seconds since the
-    epoch, if it waits for a restart. `waiting` is the messages in its mailbox.
-    """
+    """One actor or supervisor, and its children."""
 
     name: str
     state: str
     since: float
+    """When its present life began, in seconds since the epoch."""
     life: int = 1
     crashes: int = 0
     waiting: int = 0
+    """Messages in its mailbox."""
     due: float | None = None
+    """When its next life begins, if it waits for a restart."""
     strategy: str = ""
+    """Empty for an actor."""
     children: tuple[TreePart, ...] = ()
 
 
 class TreeSnapshot(Struct, frozen=True, kw_only=True):
-    """The whole tree of a program at `time`, and what has happened since the snapshot before.
-
-    `missed` counts changes that came too fast to be told; the tree itself is always as it was.
-    """
+    """The whole tree of a program at `time`, and the changes since the previous snapshot."""
 
     pid: int
     program: str
@@ -77,6 +77,7 @@ class TreeSnapshot(Struct, frozen=True, kw_only=True):
     time: float
     changes: tuple[TreeChange, ...]
     missed: int
+    """Changes that came too fast to be listed; the tree itself is always complete."""
     tree: TreePart
 
 
@@ -90,12 +91,12 @@ class _Note(Struct, frozen=True):
 
 
 class TreeRecord:
-    """Is told the notices and draws the tree. `epoch` is what trio's clock lacks to the wall's."""
+    """Records notices and describes the tree. `epoch` is added to trio's clock to get wall time."""
 
     def __init__(self, now: float, epoch: float) -> None:
         self._began = now
         self._epoch = epoch
-        # By avatar, so that with it all of its notes go.
+        # By avatar, so that all notes of one can be dropped at once.
         self._notes: dict[str, dict[str, _Note]] = {}
 
     @property
@@ -104,13 +105,13 @@ class TreeRecord:
         return self.wall(self._began)
 
     def tell(self, notice: Notice) -> TreeChange | None:
-        """Take note; what of it is told to others, if anything."""
+        """Record a notice; the change that others are told of, if any."""
         self._remember(notice)
         change = _change(notice)
         return change and msgspec.structs.replace(change, time=self.wall(change.time))
 
     def wall(self, time: float) -> float:
-        """A time of trio's clock in seconds since the epoch."""
+        """A time of trio's clock, in seconds since the epoch."""
         return round(time + self._epoch, 3)
 
     def picture(self, node: TreeNode) -> TreePart:
@@ -165,7 +166,7 @@ def _change(notice: Notice) -> TreeChange | None:
             change = happening(what=TreeHappening.CRASHED, life=life, error=kind)
         case Restarting(delay=delay):
             change = happening(what=TreeHappening.RESTARTING, delay=round(delay, 3))
-        # A session has one life and its avatar decides about the next: that is no giving up.
+        # A session has one life and its avatar decides about the next, so this is a crash.
         case GaveUp(path=path) if path.endswith("/session"):
             change = happening(what=TreeHappening.CRASHED)
         case GaveUp():

@@ -1,3 +1,3 @@
-"""The embedded agent: a program of the standard library alone that speaks the agents' wires."""
+"""The embedded agent: a small assistant that speaks ACP on stdio, on the standard library alone."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""The embedded agent on this process's standard streams: `python -m` this package."""
+"""Runs the embedded agent on this process's standard streams: `python -m` with this package."""
 
 from avatar_actors.programs.embedded.program import main
 

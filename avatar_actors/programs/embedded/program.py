@@ -1,112 +1,94 @@
-"""The program: reads its flags, starts as it is told, and speaks the dialect that was chosen."""
+"""The program: reads its flags, applies a test's start steps, and serves ACP on stdio."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from avatar_actors.programs.embedded.flags import Flags, UnknownFlag
-from avatar_actors.programs.embedded.pipes import Ears, LineOutput, read_lines
-from avatar_actors.programs.embedded.process import Body, Life, Start, complain
+from avatar_actors.programs.embedded.acp.agent import AcpAgent, AcpClient
+from avatar_actors.programs.embedded.acp.messages import AcpFeatures
+from avatar_actors.programs.embedded.process import ProcessControl, StartSettings, complain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from avatar_actors.programs.embedded.dialects.acp.sessions import AcpSessions
+    from avatar_actors.programs.embedded.acp.sessions import AcpSessions
 
-# Each dialect imports its own modules when it is chosen: all of them together cost 15 ms.
+# What `initialize` does not need is imported later: it costs 10 ms.
 # ruff: noqa: PLC0415
-
 
 START_VARIABLE = "AVATAR_EMBEDDED_START"
 # Not a flag: no value of another flag, and so no prompt, can ever be taken for it.
 SCRIPTS_VARIABLE = "AVATAR_EMBEDDED_SCRIPTS"
+FLAGS = ("--model", "--script")
 
 
-def main() -> None:
+def main(argv: list[str] | None = None) -> None:
     """Runs the embedded agent on the standard streams until its input ends."""
-    try:
-        flags = Flags(sys.argv[1:])
-    except UnknownFlag as unknown:
-        refuse(f"unknown option '{unknown}'")
-    if flags.has("--version"):
-        tell_version()
+    words = sys.argv[1:] if argv is None else argv
+    if words == ["--version"]:
+        from avatar_actors import __version__
+
+        sys.stdout.write(f"avatar-embedded {__version__}\n")
         return
-    speak = DIALECTS.get(flags.value("--dialect", "acp"))
-    if speak is None:
-        refuse(f"unknown dialect; known: {', '.join(DIALECTS)}")
-    body = Body(Life(), LineOutput(), Ears())
-    body.plays_scripts = os.environ.get(SCRIPTS_VARIABLE) == "1"
-    start = Start()
-    if flags.has("--script") or START_VARIABLE in os.environ:
-        play_start(start, flags, body)
-    speak(flags, start, body)
+    flags = read_flags(words)
+    control = ProcessControl()
+    start = StartSettings()
+    start.argv = words
+    start.model = flags.get("--model", "")
+    prepare(start, control, flags.get("--script", ""))
+    serve_acp(start, control)
 
 
-def tell_version() -> None:
-    """As agents do that are asked for it."""
-    from avatar_actors import __version__
-
-    sys.stdout.write(f"avatar-embedded {__version__}\n")
+def read_flags(argv: list[str]) -> dict[str, str]:
+    """The values of the flags, given as `--flag value` or `--flag=value`; the last one counts."""
+    values: dict[str, str] = {}
+    words = list(argv)
+    while words:
+        name, equals, value = words.pop(0).partition("=")
+        if name not in FLAGS:
+            refuse(f"unknown option {name!r}; there are: --version, {', '.join(FLAGS)}")
+        if not equals and not words:
+            refuse(f"option {name} needs a value")
+        values[name] = value if equals else words.pop(0)
+    return values
 
 
 def refuse(why: str) -> NoReturn:
-    """Ends the start, as the agents do."""
+    """Ends the start with a reason on stderr."""
     complain(f"error: {why}")
     sys.exit(1)
 
 
-def play_start(start: Start, flags: Flags, body: Body) -> None:
-    """Starts as the start steps want it."""
-    from avatar_actors.programs.embedded.errors import BadScript
-    from avatar_actors.programs.embedded.script.start_steps import play, start_steps
+def prepare(start: StartSettings, control: ProcessControl, script_file: str) -> None:
+    """Takes in what a test wants: scripts in prompts, and steps that are played at the start."""
+    control.plays_scripts = os.environ.get(SCRIPTS_VARIABLE) == "1"
+    script = os.environ.get(START_VARIABLE, "")
+    if not script and not script_file:
+        return
+    from avatar_actors.programs.embedded.script.faults import BadScript
+    from avatar_actors.programs.embedded.script.script import play_start, start_steps
 
     try:
-        steps = start_steps(flags.value("--script"), os.environ.get(START_VARIABLE, ""))
+        steps = start_steps(script_file, script)
     except (BadScript, OSError) as error:
         refuse(str(error))
-    play(start, steps, body)
+    play_start(start, steps, control)
 
 
-def speak_acp(flags: Flags, start: Start, body: Body) -> None:
-    """ACP, in the flavour that was chosen."""
-    from avatar_actors.programs.embedded.dialects.acp.agent import AcpAgent, AcpClient
-    from avatar_actors.programs.embedded.dialects.acp.variants import FLAVOURS
-
-    flavour = FLAVOURS.get(flags.value("--flavour", "plain"))
-    if flavour is None:
-        refuse(f"unknown flavour; known: {', '.join(FLAVOURS)}")
-    client = AcpClient(body.output, flavour())
+def serve_acp(start: StartSettings, control: ProcessControl) -> None:
+    """Speaks ACP until stdin ends."""
+    client = AcpClient(control.output, AcpFeatures())
 
     def open_sessions() -> AcpSessions:
-        from avatar_actors.programs.embedded.dialects.acp.sessions import AcpSessions
-        from avatar_actors.programs.embedded.performer import Performer
-        from avatar_actors.programs.embedded.store import Store, default_home
+        from avatar_actors.programs.embedded.acp.sessions import AcpSessions
+        from avatar_actors.programs.embedded.script.script import TurnPlayer
 
-        return AcpSessions(client, flags, start, Store(default_home()), Performer(body))
+        return AcpSessions(client, start, TurnPlayer(control))
 
     agent = AcpAgent(client, start, open_sessions)
-    for line in read_lines(body.life.wake):
-        body.ears.wait()
+    for line in control.lines():
         if line.strip():
-            agent.hear(line)
-    body.ears.wait()
-    body.life.end_of_input()
-
-
-def speak_claude(flags: Flags, start: Start, body: Body) -> None:
-    """Claude's stream-json."""
-    from avatar_actors.programs.embedded.dialects.claude import program as claude_program
-
-    claude_program.speak_claude(flags, start, body)
-
-
-def speak_gemini(flags: Flags, start: Start, body: Body) -> None:
-    """Gemini's headless mode."""
-    from avatar_actors.programs.embedded.dialects import gemini
-
-    gemini.speak_gemini(flags, start, body)
-
-
-DIALECTS = {"acp": speak_acp, "claude": speak_claude, "gemini": speak_gemini}
+            agent.receive(line)
+    control.lifetime.end_of_input()

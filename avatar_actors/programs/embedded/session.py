@@ -1,25 +1,37 @@
-"""A conversation: where it works, what was said, and its turns, one at a time."""
+"""Conversations: their messages in memory, and the private folder that keeps them for later."""
 
 from __future__ import annotations
 
-import threading
-from collections import deque
+import os
+import time
+from pathlib import Path
 
-from avatar_actors.programs.embedded.json_lines import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from avatar_actors.programs.embedded.store import Store, Stored
-    from avatar_actors.programs.embedded.turn import AgentTurn
-
+from avatar_actors.programs.embedded.json_lines import (
+    Record,
+    decode,
+    encode,
+    is_record,
+    number_in,
+    text_in,
+)
+from avatar_actors.programs.embedded.process import complain
 
 MOST_REMEMBERED = 100_000
+HOME_VARIABLE = "AVATAR_EMBEDDED_HOME"
+LONGEST_ID = 100
+SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+def default_home() -> Path:
+    """Where conversations are kept: the variable's folder, else one in the user's state folder."""
+    if chosen := os.environ.get(HOME_VARIABLE):
+        return Path(chosen)
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "avatar-actors" / "embedded"
 
 
 class Session:
-    """What is remembered between the turns; the store keeps the messages for a later process."""
+    """One conversation: its settings and its messages, which are also written to the store."""
 
     def __init__(self, session_id: str, cwd: str, store: Store) -> None:
         self.id = session_id
@@ -29,15 +41,13 @@ class Session:
         self.mode = ""
         self.system = ""
         self.mcp: object = []
-        self.options: dict[str, str] = {}
         self.always_allowed: set[str] = set()
         self.history: list[Record] = []
         self.cost = 0.0
-        self.is_titled = False
         self._store = store
 
     def remember(self, role: str, text: str) -> None:
-        """Adds a message, also to the store; of a flood only the beginning."""
+        """Adds a message, also to the store; a very long one is cut."""
         if not self.history:
             self._store.create(self.id, self.cwd)
         entry: Record = {"role": role, "text": text[:MOST_REMEMBERED]}
@@ -49,88 +59,129 @@ class Session:
         if self.cost:
             self._store.append(self.id, {"role": "cost", "cost": self.cost})
 
-    def recall(self, stored: Stored) -> None:
-        """Takes up a stored conversation where it ended."""
+    def recall(self, stored: StoredConversation) -> None:
+        """Continues a stored conversation."""
         self.history = stored.history
         self.cost = stored.cost
 
 
-class TurnLine:
-    """The turns that wait for their session; a thread lives while there are any."""
+class StoredConversation:
+    """A conversation as its file holds it."""
 
-    def __init__(
-        self, play: Callable[[AgentTurn], None], on_idle: Callable[[], None] = lambda: None
-    ) -> None:
-        self._play = play
-        self._on_idle = on_idle
-        self._changed = threading.Condition()
-        self._waiting: deque[AgentTurn] = deque()
-        self._current: AgentTurn | None = None
-        self._is_running = False
+    def __init__(self) -> None:
+        self.cwd = ""
+        self.history: list[Record] = []
+        self.cost = 0.0
 
-    def add(self, turn: AgentTurn) -> None:
-        """Plays the turn once those before it have ended."""
-        with self._changed:
-            self._waiting.append(turn)
-            if not self._is_running:
-                self._is_running = True
-                threading.Thread(target=self._run, daemon=True).start()
+    def take(self, entry: Record) -> None:
+        """Adds what one line of the file says."""
+        match text_in(entry, "role"):
+            case "session":
+                self.cwd = text_in(entry, "cwd")
+            case "cost":
+                self.cost = number_in(entry, "cost")
+            case "user" | "assistant":
+                self.history.append(entry)
+            case _:
+                # The half line of a process that was killed while writing.
+                pass
 
-    def current(self) -> AgentTurn | None:
-        """The turn that is being played."""
-        with self._changed:
-            return self._current
 
-    def cancel_current(self) -> None:
-        """Cancels the turn that is being played, if any."""
-        if (current := self.current()) is not None:
-            current.cancel()
+class Store:
+    """The conversations in one folder; a failed write is reported once, and storing stops."""
 
-    def cancel_all(self) -> None:
-        """Cancels the turn that is being played and those that wait."""
-        with self._changed:
-            waiting = list(self._waiting)
-        for turn in waiting:
-            turn.cancel()
-        self.cancel_current()
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._is_writable = True
 
-    def waiting(self) -> list[AgentTurn]:
-        """The turns that have not begun."""
-        with self._changed:
-            return list(self._waiting)
+    def create(self, session_id: str, cwd: str) -> None:
+        """Begins the file of a conversation."""
+        self.append(session_id, {"role": "session", "cwd": cwd, "created": time.time()})
 
-    def take(self, wanted: Callable[[AgentTurn], bool]) -> list[AgentTurn]:
-        """Takes out those of the waiting turns that are wanted."""
-        with self._changed:
-            taken = [turn for turn in self._waiting if wanted(turn)]
-            self._waiting = deque(turn for turn in self._waiting if turn not in taken)
-        return taken
+    def append(self, session_id: str, entry: Record) -> None:
+        """Adds a line to a conversation, in one write."""
+        if not self._is_writable or not _is_safe(session_id):
+            return
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        try:
+            self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self._path(session_id), flags, 0o600)
+            try:
+                os.write(descriptor, encode(entry))
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            self._is_writable = False
+            complain(f"the conversation is not stored: {error}")
 
-    def wait_until_idle(self) -> None:
-        """Returns once nothing is played and nothing waits."""
-        with self._changed:
-            while self._is_running:
-                # Not for ever, so that a signal is never seen late.
-                self._changed.wait(1)
+    def load(self, session_id: str) -> StoredConversation | None:
+        """A conversation, if it is known."""
+        if not _is_safe(session_id):
+            return None
+        try:
+            lines = self._path(session_id).read_bytes().splitlines()
+        except OSError:
+            return None
+        stored = StoredConversation()
+        for line in lines:
+            stored.take(_entry(line))
+        return stored
 
-    def settle(self) -> None:
-        """Looks again whether all is idle, after something outside of the line has ended."""
-        with self._changed:
-            if not self._is_running:
-                self._on_idle()
+    def known(self) -> list[str]:
+        """The ids of all conversations, the last used first."""
+        try:
+            paths = [path for path in self._home.iterdir() if path.suffix == ".jsonl"]
+            paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        except OSError:
+            return []
+        return [path.stem for path in paths]
 
-    def _run(self) -> None:
-        while (turn := self._next()) is not None:
-            self._play(turn)
+    def rows(self) -> list[Record]:
+        """The rows of `session/list`; a conversation without messages is left out."""
+        rows: list[Record] = []
+        for session_id in self.known():
+            loaded = self.load(session_id)
+            if loaded is not None and loaded.history:
+                used = self._path(session_id).stat().st_mtime
+                row: Record = {"sessionId": session_id, "cwd": loaded.cwd}
+                rows.append(
+                    {**row, "title": title_of(loaded.history), "updatedAt": timestamp(used)}
+                )
+        return rows
 
-    def _next(self) -> AgentTurn | None:
-        with self._changed:
-            self._current = self._waiting.popleft() if self._waiting else None
-            if self._current is None:
-                self._on_idle()
-                self._is_running = False
-                self._changed.notify_all()
-            return self._current
+    def copy(self, session_id: str, new_id: str) -> None:
+        """Starts a conversation with the messages of another."""
+        if (loaded := self.load(session_id)) is not None:
+            self.create(new_id, loaded.cwd)
+            for entry in loaded.history:
+                self.append(new_id, entry)
+
+    def delete(self, session_id: str) -> None:
+        """Deletes a conversation."""
+        if _is_safe(session_id):
+            self._path(session_id).unlink(missing_ok=True)
+
+    def _path(self, session_id: str) -> Path:
+        return self._home / f"{session_id}.jsonl"
+
+
+def timestamp(seconds: float | None = None) -> str:
+    """The time in UTC, as the agents write it."""
+    now = time.time() if seconds is None else seconds
+    clock = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
+    return f"{clock}.{int(now % 1 * 1000):03}Z"
+
+
+def _is_safe(session_id: str) -> bool:
+    return 0 < len(session_id) <= LONGEST_ID and SAFE.issuperset(session_id)
+
+
+def _entry(line: bytes) -> Record:
+    try:
+        value = decode(line)
+    except ValueError:
+        return {}
+    return value if is_record(value) else {}
 
 
 def title_of(history: list[Record]) -> str:

@@ -1,20 +1,21 @@
-"""One turn: what it may show and ask, and how it is cancelled; each dialect gives it a voice."""
+"""One turn: what it shows and asks, and the queue of a session; messages are left to `acp`."""
 
 from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 
-from avatar_actors.programs.embedded.cancelling import Cancellable, TurnCancelled
+from avatar_actors.programs.embedded.cancellation import Cancellable, TurnCancelled
 from avatar_actors.programs.embedded.json_lines import Record, to_json
-from avatar_actors.programs.embedded.tool_call import ToolUse, scripted_call
+from avatar_actors.programs.embedded.tools import ToolUse, scripted_call
 from avatar_actors.programs.embedded.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from avatar_actors.programs.embedded.pipes import LineOutput
+    from avatar_actors.programs.embedded.process import LineOutput
     from avatar_actors.programs.embedded.session import Session
 
 ALLOWED = "allowed"
@@ -48,9 +49,6 @@ class AgentTurn(Cancellable, ABC):
         self.usage: dict[str, float] = {}
         self.cost = 0.0
         self.late: list[Record] = []
-        self.folded: list[str] = []
-
-    # What the dialect gives.
 
     @abstractmethod
     def begin(self) -> None:
@@ -94,7 +92,7 @@ class AgentTurn(Cancellable, ABC):
 
     @abstractmethod
     def report_usage(self) -> None:
-        """Tells what was used so far, where the dialect does so within the turn."""
+        """Tells what was used so far, if that is told within the turn."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -123,7 +121,7 @@ class AgentTurn(Cancellable, ABC):
             self.show_tool_end(call)
 
     def start_task(self, step: Record) -> None:
-        """Begins the background task of a step; where the dialect has none it is a tool."""
+        """Starts the background task of a step; this agent has none and runs a tool."""
         self.run_tools([scripted_call(step, self.start_child)])
 
     def read_file(self, name: str) -> str:
@@ -134,8 +132,6 @@ class AgentTurn(Cancellable, ABC):
         """Writes a file of the working directory; raises ToolFailed."""
         Workspace(self.session.cwd).write(name, text)
 
-    # What every dialect shares.
-
     def say(self, text: str) -> None:
         """Shows a piece of the answer and remembers it."""
         self.check()
@@ -143,7 +139,7 @@ class AgentTurn(Cancellable, ABC):
         self.show_text(text)
 
     def give_data(self, value: object) -> None:
-        """Gives structured output; a dialect that has none says it."""
+        """Gives structured output, here as text."""
         self.say(to_json(value))
 
     def note_text(self, text: str) -> None:
@@ -180,3 +176,51 @@ class AgentTurn(Cancellable, ABC):
         if self.ending.is_told_twice:
             self.finish()
         self.output.release()
+
+
+class PendingTurns:
+    """The turns of one session, played one at a time by a thread that lives while there are any."""
+
+    def __init__(self, play: Callable[[AgentTurn], None]) -> None:
+        self._play = play
+        self._changed = threading.Condition()
+        self._waiting: deque[AgentTurn] = deque()
+        self._current: AgentTurn | None = None
+        self._is_running = False
+
+    def add(self, turn: AgentTurn) -> None:
+        """Plays the turn once those before it have ended."""
+        with self._changed:
+            self._waiting.append(turn)
+            if not self._is_running:
+                self._is_running = True
+                threading.Thread(target=self._run, daemon=True).start()
+
+    def current(self) -> AgentTurn | None:
+        """The turn that is being played."""
+        with self._changed:
+            return self._current
+
+    def cancel_current(self) -> None:
+        """Cancels the turn that is being played, if any."""
+        if (current := self.current()) is not None:
+            current.cancel()
+
+    def cancel_all(self) -> None:
+        """Cancels the turn that is being played and those that wait."""
+        with self._changed:
+            waiting = list(self._waiting)
+        for turn in waiting:
+            turn.cancel()
+        self.cancel_current()
+
+    def _run(self) -> None:
+        while (turn := self._next()) is not None:
+            self._play(turn)
+
+    def _next(self) -> AgentTurn | None:
+        with self._changed:
+            self._current = self._waiting.popleft() if self._waiting else None
+            if self._current is None:
+                self._is_running = False
+            return self._current

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from avatar_actors.programs.embedded.tool_call import ToolFailed
+from avatar_actors.programs.embedded.tools import ToolFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

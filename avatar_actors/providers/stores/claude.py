@@ -29,17 +29,17 @@ NOT_SAID: Final = re.compile(r"\s*<[a-z][a-z-]*>")
 def claude_store(search: SessionSearch) -> SessionListing:
     """The sessions that Claude Code can take up again."""
     config = Path(search.env.get("CLAUDE_CONFIG_DIR") or search.home / ".claude")
-    shelf = JsonlStore()
+    store = JsonlStore()
     keys = {re.sub(r"[^a-zA-Z0-9]", "-", each) for each in search.directories()}
     files = [
         file
-        for folder in shelf.folders(config / "projects")
+        for folder in store.folders(config / "projects")
         if not keys or any(_is_named(folder.name, key) for key in keys)
-        for file in shelf.files(folder)
+        for file in store.files(folder)
         # Older versions kept the transcripts of sub-agents beside the sessions.
         if not file.path.name.startswith("agent-")
     ]
-    return shelf.collect(files, lambda file: _session(shelf, file), search)
+    return store.collect(files, lambda file: _session(store, file), search)
 
 
 def _is_named(folder: str, key: str) -> bool:
@@ -48,13 +48,13 @@ def _is_named(folder: str, key: str) -> bool:
     return folder == key
 
 
-def _session(shelf: JsonlStore, file: StoreFile) -> StoredSession | None:
+def _session(store: JsonlStore, file: StoreFile) -> StoredSession | None:
     beginning = _Beginning()
-    beginning.read(shelf.head(file.path))
+    beginning.read(store.head(file.path))
     if not beginning.lines:
-        shelf.note(file.path, "no line of a session can be read in it")
+        store.note(file.path, "no line of a session can be read in it")
         return None
-    end = shelf.tail(file.path)
+    end = store.tail(file.path)
     title = _title(end) or beginning.title or beginning.prompt or _said_last(end)
     if not title:
         return None  # nothing was said in it

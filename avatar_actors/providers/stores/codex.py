@@ -20,23 +20,23 @@ from avatar_actors.wire.json_values import at, text_at, time_text
 def codex_store(search: SessionSearch) -> SessionListing:
     """The sessions that Codex can take up again, by either adapter."""
     home = Path(search.env.get("CODEX_HOME") or search.home / ".codex")
-    shelf = JsonlStore()
+    store = JsonlStore()
     files = [
         file
-        for year in shelf.folders(home / "sessions")
-        for month in shelf.folders(year)
-        for day in shelf.folders(month)
-        for file in shelf.files(day)
+        for year in store.folders(home / "sessions")
+        for month in store.folders(year)
+        for day in store.folders(month)
+        for file in store.files(day)
     ]
-    return shelf.collect(files, lambda file: _session(shelf, file, search), search)
+    return store.collect(files, lambda file: _session(store, file, search), search)
 
 
-def _session(shelf: JsonlStore, file: StoreFile, search: SessionSearch) -> StoredSession | None:
-    lines = shelf.head(file.path)
+def _session(store: JsonlStore, file: StoreFile, search: SessionSearch) -> StoredSession | None:
+    lines = store.head(file.path)
     meta = next((at(line, "payload") for line in lines if line.get("type") == "session_meta"), None)
     session_id, directory = text_at(meta, "id"), text_at(meta, "cwd")
     if not session_id:
-        shelf.note(file.path, "no line of a session can be read in it")
+        store.note(file.path, "no line of a session can be read in it")
         return None
     if not search.covers(directory) or at(meta, "source", "subagent") is not None:
         return None

@@ -21,13 +21,13 @@ def embedded_store(search: SessionSearch) -> SessionListing:
     env = search.env
     state = Path(env.get("XDG_STATE_HOME") or search.home / ".local" / "state")
     home = Path(env.get("AVATAR_EMBEDDED_HOME") or state / "avatar-actors" / "embedded")
-    shelf = JsonlStore()
-    return shelf.collect(shelf.files(home), lambda file: _session(shelf, file), search)
+    store = JsonlStore()
+    return store.collect(store.files(home), lambda file: _session(store, file), search)
 
 
-def _session(shelf: JsonlStore, file: StoreFile) -> StoredSession | None:
+def _session(store: JsonlStore, file: StoreFile) -> StoredSession | None:
     directory, created_at, has_begun = "", "", False
-    for line in shelf.head(file.path):
+    for line in store.head(file.path):
         match line.get("role"):
             case "session":
                 has_begun = True
@@ -46,7 +46,7 @@ def _session(shelf: JsonlStore, file: StoreFile) -> StoredSession | None:
             case _:
                 pass
     if not has_begun:
-        shelf.note(file.path, "no line of a session can be read in it")
+        store.note(file.path, "no line of a session can be read in it")
     return None
 
 

@@ -26,35 +26,35 @@ ROLES: Final = {"user": "user", "gemini": "assistant"}
 def gemini_store(search: SessionSearch) -> SessionListing:
     """The sessions that Gemini CLI can load."""
     home = Path(search.env.get("GEMINI_CLI_HOME") or search.home)
-    shelf = JsonlStore()
+    store = JsonlStore()
     roots = {
-        folder / "chats": _directory(shelf, folder, search)
-        for folder in shelf.folders(home / ".gemini" / "tmp")
+        folder / "chats": _directory(store, folder, search)
+        for folder in store.folders(home / ".gemini" / "tmp")
     }
     files = [
         file
         for chats, directory in roots.items()
         if search.covers(directory)
-        for file in shelf.files(chats)
+        for file in store.files(chats)
     ]
 
     def read(file: StoreFile) -> StoredSession | None:
-        return _session(shelf, file, roots[file.path.parent])
+        return _session(store, file, roots[file.path.parent])
 
-    return shelf.collect(files, read, search)
+    return store.collect(files, read, search)
 
 
-def _directory(shelf: JsonlStore, folder: Path, search: SessionSearch) -> str:
+def _directory(store: JsonlStore, folder: Path, search: SessionSearch) -> str:
     """Whose project it is. Older versions named the folder by a hash, for who knows the rest."""
-    if told := shelf.text(folder / ".project_root").strip():
+    if told := store.text(folder / ".project_root").strip():
         return told
     hashes = {hashlib.sha256(each.encode()).hexdigest(): each for each in search.directories()}
     return hashes.get(folder.name, "")
 
 
-def _session(shelf: JsonlStore, file: StoreFile, directory: str) -> StoredSession | None:
+def _session(store: JsonlStore, file: StoreFile, directory: str) -> StoredSession | None:
     session_id = created_at = prompt = ""
-    for line in shelf.head(file.path):
+    for line in store.head(file.path):
         if not session_id and (session_id := text_at(line, "sessionId")):
             created_at = text_at(line, "startTime")
             if text_at(line, "kind") not in {"", "main"}:
@@ -62,10 +62,10 @@ def _session(shelf: JsonlStore, file: StoreFile, directory: str) -> StoredSessio
         if prompt := next(_prompts(line), ""):
             break
     if not session_id:
-        shelf.note(file.path, "no line of a session can be read in it")
+        store.note(file.path, "no line of a session can be read in it")
     if not session_id or not prompt:
         return None
-    summaries = (text_at(line, "$set", "summary") for line in shelf.tail(file.path))
+    summaries = (text_at(line, "$set", "summary") for line in store.tail(file.path))
     return StoredSession(
         session_id=session_id,
         title=title_from(next(filter(None, summaries), prompt)),

@@ -223,10 +223,10 @@ class SessionTranscript(Struct, frozen=True):
 
 def last_said(path: Path, transcript: Transcript, limit: int) -> SessionTranscript:
     """The last messages of the session in this file."""
-    shelf = JsonlStore()
-    lines, is_whole = shelf.last_lines(path, LONGEST)
+    store = JsonlStore()
+    lines, is_whole = store.last_lines(path, LONGEST)
     messages = [each for each in transcript(lines) if each.text.strip()]
-    remarks = [*shelf.remarks]
+    remarks = [*store.remarks]
     if not is_whole:
         remarks.append(f"{path}: only the last {LONGEST // 2**20} MB were read")
     if (earlier := len(messages) - limit) > 0:

@@ -11,6 +11,7 @@ import msgspec
 import trio
 from acp.http.protocol import SESSION_ID_HEADER
 
+from avatar_actors.model.command_line import is_session_id, unusable_session
 from avatar_actors.model.values import JsonObject
 from avatar_actors.session.remote.asyncio_loop import in_trio
 from avatar_actors.session.remote.link import RemoteContext
@@ -48,6 +49,9 @@ class Establishing:
         session_id = text_at(result, "sessionId") or wanted
         if "error" in message or not session_id:
             return False
+        if not is_session_id(session_id):  # it would go into a header
+            _fail(message, unusable_session(session_id))
+            return True
         response = await self._open_stream(session_id)
         if response.is_success:
             self._streams[session_id] = response
@@ -56,9 +60,8 @@ class Establishing:
             message["result"] = {**(result if is_object(result) else {}), "sessionId": session_id}
             return True
         await response.aclose()
-        del message["result"]
-        words = f"the server refuses the stream of this session with HTTP {response.status_code}"
-        message["error"] = {"code": _INTERNAL, "message": words}
+        status = response.status_code
+        _fail(message, f"the server refuses the stream of this session with HTTP {status}")
         return True
 
     async def stream_of(self, session_id: str) -> httpx.Response:
@@ -66,6 +69,12 @@ class Establishing:
         while session_id not in self._streams:
             await self._news.wait()
         return self._streams.pop(session_id)
+
+
+def _fail(message: JsonObject, words: str) -> None:
+    """Turn an answer into the error that it amounts to."""
+    message.pop("result", None)
+    message["error"] = {"code": _INTERNAL, "message": words}
 
 
 class Events:

@@ -1,3 +1,3 @@
-"""The Agent Client Protocol, client side."""
+"""The client side of the Agent Client Protocol."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""The host's requests to an ACP agent after the opening: prompts, sessions, model, mode."""
+"""Sends the host's requests to an opened ACP session: prompts, stored sessions, model, mode."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from avatar_actors.wire.json_values import decoded, text_at
 from avatar_actors.wire.jsonrpc import OnReply, Peer, Reply
 
 RAW: Final = "raw:"
-# Sessions come in pages; an agent whose pages never end is left after so many.
+# Sessions come in pages; this many are read from an agent whose pages never end.
 MOST_PAGES: Final = 50
 
-# Those that name a session: the present one unless `session_id` is given.
+# These name a session: the current one unless `session_id` is given.
 SESSION_METHODS: Final = {
     "close_session": "session/close",
     "delete": "session/delete",
@@ -41,7 +41,7 @@ class HostCalls:
         self._profile = profile
 
     def call(self, call: Call) -> list[Fact]:
-        """Send it; the facts are there at once only when it cannot be sent."""
+        """Send the call; returns facts only if it cannot be sent."""
         if call.action == "list_sessions":
             return self._list_sessions(call)
         if call.action in {"set_model", "set_mode"}:
@@ -72,7 +72,7 @@ class HostCalls:
         session = self._opening.session
         choices = models_of(session) if kind == "model" else modes_of(session)
         wanted = text_at(call.arguments, kind)
-        # qwen 0.15.10 takes any mode without a word, and then works in none.
+        # qwen 0.15.10 silently accepts any mode, and then works in none.
         is_free = kind == "model" and self._profile.takes_any_model
         if choices.all and not is_free and not choices.offers(wanted):
             return [Answered(call.call_id, error=choices.refusal(wanted))]
@@ -109,8 +109,8 @@ def _changed(kind: str, wanted: str) -> SessionInfoEvent:
     return SessionInfoEvent(model=wanted) if kind == "model" else SessionInfoEvent(mode=wanted)
 
 
-# An extension of codex-acp 2.6.0, which tells of it in the `_meta` of its handshake. Not measured:
-# this is how several hosts call it. The agent shall not begin a turn that we know nothing of.
+# An extension of codex-acp 2.6.0, advertised in the `_meta` of its handshake. Not measured: several
+# hosts call it this way. The agent must not start a turn that we do not know of.
 STEERING: Final = "_session/steering"
 STEERING_META: Final = {"steering": {"idleBehavior": "promptRequired"}}
 
@@ -124,7 +124,7 @@ class Prompting:
         self._has_sent = False
 
     def send(self, prompt: Prompt, on_reply: OnReply) -> str:
-        """Send it; answered with why it was not sent, or with nothing."""
+        """Send the prompt; returns why it was not sent, or nothing."""
         agent = self._opening.agent.capabilities
         try:
             blocks = prompt_blocks(prompt.text, prompt.attachments, agent)
@@ -138,7 +138,7 @@ class Prompting:
         return ""
 
     def steer(self, text: str) -> None:
-        """Say this into the running turn."""
+        """Send this text into the running turn."""
         params = {
             "sessionId": self._opening.session_id,
             "prompt": [text_block(text)],

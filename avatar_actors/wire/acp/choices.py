@@ -15,14 +15,14 @@ from avatar_actors.wire.jsonrpc import Peer, Reply
 
 
 class Setter(Struct, frozen=True):
-    """A request that would make the choice; the session's id is still to be added."""
+    """A request that makes the choice; the session's id is added later."""
 
     method: str
     params: JsonObject
 
 
 class Choices(Struct, frozen=True):
-    """What can be chosen of one kind, and what is chosen now.
+    """The choices of one kind, and the current one.
 
     `listed` are the choices of the kind's own list (`models`, `modes`), `option` is the same as a
     config option. An agent may have both with different ids: codex-acp 2.6.0 lists the models
@@ -36,17 +36,17 @@ class Choices(Struct, frozen=True):
 
     @property
     def all(self) -> tuple[Choice, ...]:
-        """What to show to a person: the list if there is one, else the option's values."""
+        """The choices to show: the list if there is one, else the option's values."""
         return self.listed or _values(self.option)
 
     @property
     def present(self) -> str:
-        """What is chosen now."""
+        """The current choice."""
         value = self.option.current_value if self.option else None
         return self.current or (value if isinstance(value, str) else "")
 
     def is_chosen(self, wanted: str) -> bool:
-        """Whether there is nothing to do."""
+        """Whether it is the current choice already."""
         return wanted == self.current or bool(self.option and wanted == self.option.current_value)
 
     def offers(self, wanted: str) -> bool:
@@ -54,11 +54,11 @@ class Choices(Struct, frozen=True):
         return any(wanted == choice.choice_id for choice in (*self.listed, *_values(self.option)))
 
     def setters(self, wanted: str) -> tuple[Setter, ...]:
-        """What to try, the likeliest first.
+        """The requests to try, the likeliest first.
 
         Which agent knows which method: gemini 0.61.0 has no config options, claude-agent-acp
-        0.49.0 and zed's codex-acp 0.16.0 no set_model. A name that is on no list is tried all the
-        same: gemini takes any model.
+        0.49.0 and zed's codex-acp 0.16.0 no set_model. A name that is not listed is tried all
+        the same: gemini accepts any model.
         """
         by_option = self._by_option(wanted)
         by_method = self._by_method(wanted)
@@ -67,15 +67,15 @@ class Choices(Struct, frozen=True):
         return by_option + by_method
 
     def ids(self) -> list[str]:
-        """All that can be chosen."""
+        """The ids of all choices."""
         return list(dict.fromkeys(each.choice_id for each in (*self.all, *_values(self.option))))
 
     def names(self) -> str:
-        """The choices in words."""
+        """The choices as text, for a message."""
         return ", ".join(self.ids()) or f"no {self.kind}s at all"
 
     def refusal(self, wanted: str, why: str = "it is not offered") -> str:
-        """What to say of a choice that cannot be made."""
+        """The message for a choice that cannot be made."""
         meant = suggestion(wanted, [each for each in self.ids() if each != wanted])
         return f"the {self.kind} {wanted!r} was not taken ({why}); offered: {self.names()}{meant}"
 
@@ -95,9 +95,9 @@ OnChosen: TypeAlias = Callable[[str], list[Fact]]
 
 
 class Choosing:
-    """Makes a choice by the agent's methods, one after the other until one is taken.
+    """Makes a choice by trying the agent's methods, one after the other, until one is accepted.
 
-    `done` is called with what is wrong, or with nothing.
+    `done` is called with the error, or with an empty text.
     """
 
     def __init__(self, peer: Peer, session_id: str, choices: Choices, wanted: str) -> None:
@@ -140,7 +140,7 @@ def modes_of(session: SessionResult) -> Choices:
 
 
 def option_of(kind: str, options: list[ConfigOption]) -> ConfigOption | None:
-    """The config option that is about this."""
+    """The config option of this category."""
     return next((each for each in options if kind in (each.id, each.category)), None)
 
 
@@ -149,7 +149,7 @@ def _values(option: ConfigOption | None) -> tuple[Choice, ...]:
         return ()
     choices: list[Choice] = []
     for each in option.options:
-        # Values may stand in groups.
+        # Values may be in groups.
         group = at(each, "options")
         members = [each] if not is_array(group) else [m for m in group if is_object(m)]
         choices += [Choice(text_at(m, "value"), text_at(m, "name")) for m in members]

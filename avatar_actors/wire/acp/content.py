@@ -1,4 +1,4 @@
-"""What we send in prompts and at the opening: content blocks and MCP servers in ACP's form."""
+"""Encodes prompts, attachments and MCP servers in ACP's form."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from avatar_actors.wire.json_values import at
 
 
 class NotAccepted(Exception):
-    """The agent did not say that it takes this."""
+    """The agent does not advertise that it accepts this."""
 
 
 def text_block(text: str) -> JsonObject:
-    """Text. Half of a surrogate pair has no UTF-8, so it is replaced."""
+    """A text block; a lone surrogate has no UTF-8 and is replaced."""
     return {"type": "text", "text": text.encode("utf-8", "replace").decode()}
 
 
@@ -27,19 +27,19 @@ def prompt_blocks(
 
 
 def instructions_block(system_prompt: str) -> JsonObject:
-    """A system prompt for an agent that has no place for one, marked as what it is."""
+    """A system prompt as a marked block, for an agent without a field for it."""
     return text_block(f"<system_instructions>\n{system_prompt}\n</system_instructions>")
 
 
 def attachment_kinds(agent: AgentCapabilities) -> tuple[str, ...]:
-    """The kinds of attachments that the agent takes."""
+    """The kinds of attachments that the agent accepts."""
     can = agent.prompt_capabilities
     kinds = [kind for kind in ("image", "audio") if at(can, kind) is True]
     return (*kinds, "text", "pdf") if at(can, "embeddedContext") is True else tuple(kinds)
 
 
 def mcp_server(server: McpServer) -> JsonObject:
-    """A server as session/new takes it."""
+    """An MCP server in the form of session/new."""
     if server.transport == "stdio":
         return {
             "name": server.name,
@@ -56,7 +56,7 @@ def mcp_server(server: McpServer) -> JsonObject:
 
 
 def refused_server(servers: tuple[McpServer, ...], agent: AgentCapabilities) -> McpServer | None:
-    """The first server whose transport the agent does not have; all have stdio."""
+    """The first server whose transport the agent lacks; all support stdio."""
     for server in servers:
         if server.transport != "stdio" and at(agent.mcp_capabilities, server.transport) is not True:
             return server
@@ -86,7 +86,7 @@ def _resource(attachment: Attachment, data: str) -> JsonObject:
         "mimeType": attachment.mime_type,
     }
     try:
-        # A PDF whose bytes happen to be UTF-8 is no text.
+        # A PDF whose bytes happen to be valid UTF-8 is not text.
         if attachment.kind == "text":
             return {**resource, "text": attachment.data.decode("utf-8")}
     except UnicodeDecodeError:

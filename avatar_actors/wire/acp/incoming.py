@@ -1,4 +1,4 @@
-"""What an ACP agent sends besides its updates: replies, requests, notifications, garbage."""
+"""Handles what an ACP agent sends besides updates: replies, requests, notifications, garbage."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ OFFERED: Final = {
 
 
 class PendingFile(Struct, frozen=True):
-    """A file that the agent waits for."""
+    """A file request that awaits the host's answer."""
 
     rpc_id: RpcId
     is_read: bool
 
 
 class AgentRequests:
-    """The requests that wait for the host's answer; all others are answered here at once."""
+    """The agent's requests that await the host's answer; others are answered at once."""
 
     def __init__(
         self, peer: Peer, profile: AcpProfile, opening: AcpOpening, turn: AcpTurnAccount
@@ -75,9 +75,9 @@ class AgentRequests:
         self._files_asked = 0
 
     def asked(self, rpc_id: RpcId, method: str, params: Raw) -> list[Fact]:
-        """A request other than one for permission."""
+        """Handle a request other than one for permission."""
         if method not in self._offered:
-            # terminal/*, elicitation/*, mcp/*: not offered, so not there. opencode 1.18.33 asks to
+            # terminal/*, elicitation/*, mcp/*: not offered, so unknown. opencode 1.18.33 asks to
             # write files though nobody offered it.
             self._peer.refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method}")
             return [remark(f"the agent asked for {method}, which is not offered")]
@@ -92,7 +92,7 @@ class AgentRequests:
         return [wanted]
 
     def asked_permission(self, rpc_id: RpcId, params: Raw, *, is_wanted: bool) -> list[Fact]:
-        """A question about a tool; one that no turn waits for is answered "cancelled"."""
+        """Handle a permission request; outside a turn it is answered "cancelled"."""
         asked = decoded_as(PermissionParams, params)
         if asked is None:
             self._peer.refuse(rpc_id, INVALID_PARAMS, "Invalid params")
@@ -116,12 +116,12 @@ class AgentRequests:
         ]
 
     def answer_permission(self, answer: AnswerPermission) -> list[Fact]:
-        """The host's decision; one that nobody waits for any more is left alone."""
+        """Send the host's decision; ignored if the request is no longer open."""
         pending = self._permissions.take(answer.request_id)
         return [] if pending is None else self._answer(pending, answer)
 
     def answer_file(self, answer: AnswerFile) -> list[Fact]:
-        """What became of a file."""
+        """Send the result of a file request."""
         pending = self._files.pop(answer.request_id, None)
         if pending is None:
             return []
@@ -136,19 +136,19 @@ class AgentRequests:
         return []
 
     def taken_back(self, rpc_id: object) -> list[Fact]:
-        """The agent no longer waits for the answer to this request of its own."""
+        """The agent has withdrawn its request."""
         request_id = self._permissions.take_by_rpc_id(rpc_id)
         return [PermissionWithdrawn(request_id)] if request_id else []
 
     def cancel_permissions(self) -> list[Fact]:
-        """Answer "cancelled" to all, as ACP demands; gemini 0.61.0 hangs for ever otherwise."""
+        """Answer "cancelled" to all, as ACP demands; else gemini 0.61.0 hangs for ever."""
         pending = self._permissions.take_all()
         for each in pending.values():
             self._peer.answer(each.rpc_id, CANCELLED)
         return [PermissionWithdrawn(request_id) for request_id in pending]
 
     def forget_permissions(self) -> list[Fact]:
-        """The turn is over: nobody waits for these answers."""
+        """Drop the open requests: the turn has ended."""
         return [PermissionWithdrawn(request_id) for request_id in self._permissions.take_all()]
 
     def _answer(self, pending: AcpQuestion, answer: AnswerPermission) -> list[Fact]:
@@ -179,17 +179,17 @@ class AgentRequests:
 
 
 def remark(message: str) -> DiagnosticEvent:
-    """A warning of the wire's own."""
+    """A warning by the wire itself."""
     return DiagnosticEvent(message=message, level=Level.WARNING, source="wire")
 
 
 CANCEL_REQUEST: Final = "$/cancel_request"
-# Of elicitations that we do not offer, so there is nothing to complete.
+# For elicitations, which we do not offer: nothing to complete.
 QUIET: Final = frozenset({"elicitation/complete"})
 
 
 class Incoming:
-    """One message at a time; each ends in facts, an answer, or both."""
+    """Handles one message at a time; each results in facts, an answer, or both."""
 
     def __init__(
         self, peer: Peer, profile: AcpProfile, progress: PhaseTracker, requests: AgentRequests
@@ -200,7 +200,7 @@ class Incoming:
         self._requests = requests
 
     def heard(self, message: RpcMessage | None, line: bytes) -> list[Fact]:
-        """A line, and the message in it if it is one."""
+        """Handle a line, and the message in it if it is one."""
         if self._progress.phase is Phase.CLOSED:
             return []
         if message is None:
@@ -215,9 +215,9 @@ class Incoming:
         return self._requests.asked(message.id, message.method, message.params)
 
     def unread(self, line: bytes, why: str) -> list[Fact]:
-        """Nobody waits for ever: a request gets an error, and an answer is one, if its id is known.
+        """Handle an unreadable line: a request is answered with an error, a reply counts as one.
 
-        `line` may be only the beginning of one.
+        So that nobody waits for ever, if the id is known. `line` may be only its beginning.
         """
         fields = fields_of(line)
         rpc_id = fields.get("id")

@@ -1,4 +1,4 @@
-"""The opening of an ACP connection: handshake, login, session, model and mode, in this order."""
+"""Opens an ACP connection: handshake, login, session, model and mode, in this order."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from avatar_actors.wire.shared_events import remark
 
 
 def held_by(profile: AcpProfile, agent_name: str, modes: Choices) -> HeldBy:
-    """By what the provider or the agent's name says; else in the first mode that promises to ask.
+    """What holds the agent: its provider's or its name's entry, else the first mode that asks.
 
-    The names of modes are only words: what they come to in an unknown agent stays on trust.
+    The name of a mode is only a name: what it means in an unknown agent is a matter of trust.
     """
     own = HeldBy(profile.mode, profile.permissions, profile.asks_after_start)
     told = profile.known_agents.get(agent_name, own)
@@ -49,7 +49,7 @@ def held_by(profile: AcpProfile, agent_name: str, modes: Choices) -> HeldBy:
 
 
 def missing_mode(profile: AcpProfile, modes: Choices) -> list[DiagnosticEvent]:
-    """What to say when the provider's mode is not among those that are offered."""
+    """The message if the provider's mode is not offered."""
     if not profile.mode or not modes.all or modes.offers(profile.mode):
         return []
     message = f"the agent offers no mode {profile.mode!r}, only {modes.names()}"
@@ -76,7 +76,7 @@ def session_rows(result: object) -> list[JsonObject]:
 
 
 def last_of(result: object, cwd: str) -> str:
-    """The id of the session that was used last in a directory, if there is one."""
+    """The id of the last used session of a directory, if there is one."""
     here = [row for row in session_rows(result) if row["working_dir"] == cwd]
     last = max(here, key=lambda row: timestamp_of(text_at(row, "updated_at")), default=None)
     return text_at(last, "session_id")
@@ -85,11 +85,11 @@ def last_of(result: object, cwd: str) -> str:
 def after_replay(
     peer: Peer, turn: AcpTurnAccount, present_mode: JsonObject, then: Callable[[], Fact]
 ) -> list[Fact]:
-    """Sets the mode that it has, until an answer comes without anything of the past before it.
+    """Sets the current mode again and again until a reply comes without replayed history before it.
 
-    An agent writes in order, and writes a piece of its history when the one before is written: as
-    long as there is more of it, some comes with each answer. Nothing else tells the end: a prompt
-    that is sent before would have the rest of the past in its answer.
+    An agent writes in order, and a piece of its history as soon as the last one is written: while
+    there is more, some comes before each reply. Nothing else marks the end, and a prompt sent too
+    early would have the rest of the history in its answer.
     """
     turn.has_past = False
 
@@ -112,7 +112,7 @@ LIST: Final = "session/list"
 
 
 class AcpOpening:
-    """The session and how it came to be. `session_id` is empty until the agent named it."""
+    """The steps of the opening. `session_id` is empty until the agent has named it."""
 
     def __init__(
         self, peer: Peer, profile: AcpProfile, progress: PhaseTracker, turn: AcpTurnAccount
@@ -134,7 +134,7 @@ class AcpOpening:
         self.continuity = Continuity.NEW
 
     def begin(self, wanted: Open) -> None:
-        """Say hello."""
+        """Send the handshake."""
         self.wanted = wanted
         files = self._profile.files
         params: JsonObject = {
@@ -151,13 +151,13 @@ class AcpOpening:
         self._peer.request("initialize", params, self._initialized)
 
     def injects_system_prompt(self) -> bool:
-        """Whether the first prompt has to carry it: a fresh session, and no other way."""
+        """Whether the first prompt must carry it: a fresh session without another way."""
         way = system_prompt_way(self._profile, self.agent)
         is_fresh = self.continuity is not Continuity.RESUMED
         return bool(self.wanted.system_prompt) and is_fresh and way is SystemPromptBy.INJECTED
 
     def leave(self) -> None:
-        """Close the session, if the agent has a word for it."""
+        """Close the session, if the agent has a method for it."""
         can = self.agent.capabilities
         if self.session_id and has_session_method(can, "close"):
             self._peer.request("session/close", {"sessionId": self.session_id}, lambda _: [])
@@ -206,7 +206,7 @@ class AcpOpening:
         return self._enter()
 
     def _ways_in(self) -> list[str]:
-        """What to try: resume comes first, since load replays the whole history."""
+        """The methods to try: resume first, since load replays the whole history."""
         if not self.wanted.resume:
             return [NEW]
         can = self.agent.capabilities
@@ -238,11 +238,11 @@ class AcpOpening:
             self._ways.insert(0, way)
             return self._log_in(error)
         if error is None and way == LOAD and not self._turn.has_past:
-            # The protocol wants the history before this answer. qwen 0.15.10 takes any id.
+            # By the protocol, the history comes before this reply. qwen 0.15.10 accepts any id.
             error = RpcError(0, "the agent has nothing of this session")
         if error is not None and self._ways:
-            # qwen 0.15.10 advertises resume and does not have it. gemini 0.61.0 loses a session
-            # that is loaded in the minute it was made in, and says that there is none.
+            # qwen 0.15.10 advertises resume but lacks it. gemini 0.61.0 loses a session
+            # that is loaded in the minute in which it was created, and says there is none.
             self._refusals.append(f"{way}: {error.message}")
             return self._enter()
         if error is not None:
@@ -272,7 +272,7 @@ class AcpOpening:
         return self._enter() if self._ways else self._look_for_last()
 
     def _choose(self) -> list[Fact]:
-        """The wanted model first: another model may have other modes."""
+        """Choose the model first: another model may have other modes."""
         modes, profile = modes_of(self.session), self._profile
         info = self.agent.agent_info
         held = held_by(profile, info.name or "" if info else "", modes)
@@ -325,6 +325,6 @@ class AcpOpening:
 
 
 def _session(reply: Reply) -> SessionResult:
-    """The session as told. Load may answer null; and an odd list of modes is no reason to fail."""
+    """The session in the reply. Load may return null; an odd list of modes must not fail."""
     session = decoded_as(SessionResult, reply.result)
     return session or SessionResult(text_at(decoded(reply.result), "sessionId"))

@@ -1,4 +1,4 @@
-"""The questions of the agent that wait for an answer, and which of its options an answer means."""
+"""Keeps the agent's open permission requests, and maps an answer to one of their options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_PENDING: Final = 64
 
 KINDS: Final = {permit.value: permit for permit in Permit if permit is not Permit.CANCELLED}
 
-# What is taken when the agent offers no option of the kind: never one that allows more.
+# Used if the agent offers no option of the kind: never one that allows more.
 INSTEAD: Final = {
     Permit.ALLOW_ALWAYS: (Permit.ALLOW_ALWAYS, Permit.ALLOW_ONCE),
     Permit.ALLOW_ONCE: (Permit.ALLOW_ONCE,),
@@ -28,7 +28,7 @@ CANCELLED: Final[JsonObject] = {"outcome": {"outcome": "cancelled"}}
 
 
 class AcpQuestion(Struct, frozen=True):
-    """A question, by the id of its JSON-RPC request."""
+    """A permission request, with the id of its JSON-RPC request."""
 
     rpc_id: RpcId
     tool_id: str
@@ -36,7 +36,7 @@ class AcpQuestion(Struct, frozen=True):
 
 
 class AcpPermissions:
-    """The open questions of a turn. Their ids are ours: an agent's may be 1 as well as "1"."""
+    """The open requests of a turn. The ids are ours: an agent may use both 1 and "1"."""
 
     def __init__(self, narrow_options: frozenset[str]) -> None:
         self._narrow = narrow_options
@@ -49,23 +49,23 @@ class AcpPermissions:
         return len(self._pending) >= MOST_PENDING
 
     def add(self, pending: AcpQuestion) -> str:
-        """Keep it; answered with its id."""
+        """Keep it; returns its id."""
         self._asked += 1
         request_id = f"permission-{self._asked}"
         self._pending[request_id] = pending
         return request_id
 
     def take(self, request_id: str) -> AcpQuestion | None:
-        """The question, which is answered now."""
+        """Remove and return the request that is answered now."""
         return self._pending.pop(request_id, None)
 
     def take_all(self) -> dict[str, AcpQuestion]:
-        """All of them: nobody waits for their answers any more."""
+        """Remove and return all of them."""
         pending, self._pending = self._pending, {}
         return pending
 
     def take_by_rpc_id(self, rpc_id: object) -> str:
-        """The id of the question whose request the agent took back, or nothing."""
+        """Remove the request that the agent withdrew; its id, or nothing."""
         for request_id, pending in self._pending.items():
             if pending.rpc_id == rpc_id and type(pending.rpc_id) is type(rpc_id):
                 del self._pending[request_id]
@@ -73,7 +73,7 @@ class AcpPermissions:
         return ""
 
     def chosen(self, pending: AcpQuestion, answer: AnswerPermission) -> PermissionOption | None:
-        """The option that the answer means; None when the agent offers nothing of the kind."""
+        """The option that the answer means; None if the agent offers none of the kind."""
         for option in pending.options:
             is_named = bool(answer.option_id) and answer.option_id == option.option_id
             if is_named and option.kind.allows == answer.permit.allows:
@@ -87,7 +87,7 @@ class AcpPermissions:
 
 
 def options_of(offered: list[JsonObject]) -> tuple[PermissionOption, ...]:
-    """The options whose kind is known; what cannot be told apart cannot be chosen."""
+    """The options of a known kind, with distinct ids."""
     return tuple(
         PermissionOption(text_at(option, "optionId"), KINDS[kind], text_at(option, "name"))
         for option in offered
@@ -96,7 +96,7 @@ def options_of(offered: list[JsonObject]) -> tuple[PermissionOption, ...]:
 
 
 def selected(option: PermissionOption | None) -> JsonObject:
-    """The result that says so to the agent."""
+    """The reply that selects this option."""
     if option is None:
         return CANCELLED
     return {"outcome": {"outcome": "selected", "optionId": option.option_id}}

@@ -1,4 +1,4 @@
-"""What one ACP agent can do: what its provider says of it, and what it said at the handshake."""
+"""The quirks of an ACP agent, by its provider, and its capabilities, by the handshake."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from avatar_actors.wire.json_values import at, text_at
 
 
 class SystemPromptBy(Enum):
-    """How an agent takes a system prompt.
+    """How an agent gets a system prompt.
 
     LAUNCH: the provider put it into the command. FIELD: `session/new{"systemPrompt"}`, if the agent
     advertises it. META: `session/new{"_meta": {"systemPrompt"}}`. INJECTED: a marked block before
@@ -42,9 +42,9 @@ class FilesOffered(Enum):
 
 
 class HeldBy(Struct, frozen=True):
-    """What holds an agent to the host's permissions: a mode of its own, and what that is worth.
+    """The mode that makes an agent ask, and how far it can be relied on.
 
-    `asks_after_start`: it calls a tool in progress before it asks about it.
+    `asks_after_start`: it reports a tool as started before it asks.
     """
 
     mode: str = ""
@@ -111,7 +111,7 @@ def capabilities_of(
         can_load_session=can_load,
         can_continue_last=can_list and can_load,
         can_fork_session=has_session_method(can, "fork"),
-        # ACP has no word for it: thoughts come or they do not.
+        # ACP does not advertise it: thoughts come or they do not.
         thinking_supported=True,
         cost_tracking=profile.tells_cost,
         system_prompt="injected" if is_injected else "native",
@@ -130,12 +130,12 @@ def has_session_method(agent: AgentCapabilities, name: str) -> bool:
 
 
 def can_steer(agent: Initialized) -> bool:
-    """Whether the agent takes words into a running turn: codex-acp 2.6.0 does."""
+    """Whether the agent accepts text into a running turn: codex-acp 2.6.0 does."""
     return at(agent.meta, "steering", "supported") is True
 
 
 def system_prompt_way(profile: AcpProfile, agent: Initialized) -> SystemPromptBy:
-    """How this agent takes a system prompt; a field that it does not advertise is no way."""
+    """How this agent gets a system prompt; a field counts only if advertised."""
     way = profile.system_prompt
     is_advertised = has_session_method(agent.capabilities, "systemPrompt")
     if way is SystemPromptBy.FIELD and not is_advertised:
@@ -144,11 +144,11 @@ def system_prompt_way(profile: AcpProfile, agent: Initialized) -> SystemPromptBy
 
 
 def system_prompt_params(way: SystemPromptBy, system_prompt: str) -> JsonObject:
-    """What session/new gets besides, so that the agent has the system prompt."""
+    """The parameters of session/new that carry the system prompt."""
     if not system_prompt:
         return {}
     if way is SystemPromptBy.FIELD:
-        # codex-acp 2.6.0; its mode "replace" is answered with -32602.
+        # codex-acp 2.6.0; it answers its mode "replace" with -32602.
         content = [{"type": "text", "text": system_prompt}]
         return {"systemPrompt": {"mode": "append", "content": content}}
     if way is SystemPromptBy.META:
@@ -158,7 +158,7 @@ def system_prompt_params(way: SystemPromptBy, system_prompt: str) -> JsonObject:
 
 
 def login_advice(profile: AcpProfile, agent: Initialized) -> str:
-    """What a person can do when the agent wants authentication."""
+    """What a person can do if the agent requires authentication."""
     advice = profile.login_advice or "log in with the agent's own command line first"
     ways = ", ".join(map(_login_way, agent.auth_methods or []))
     return f"{advice}; its ways to log in: {ways}" if ways else advice

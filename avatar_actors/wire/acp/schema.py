@@ -1,7 +1,7 @@
-"""What ACP agents answer to our requests and ask for in theirs, as types.
+"""Types of ACP agents' replies and requests; update_types has their updates.
 
-Only what is used is typed. A field that is missing or null has a default, a field nobody knows is
-left alone, and what does not fit at all is a message that was not understood.
+Only what is used is typed. A missing or null field has a default, an unknown field is ignored, and
+a message that does not fit is reported as not understood.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ModeInfo(Struct, gc=False):
 
 
 class Modes(Struct, rename="camel", gc=False):
-    """The modes and the present one."""
+    """The modes and the current one."""
 
     available_modes: list[ModeInfo] = []
     current_mode_id: str = ""
@@ -44,7 +44,7 @@ class ModelInfo(Struct, rename="camel", gc=False):
 
 
 class Models(Struct, rename="camel", gc=False):
-    """The models and the present one; gone from the schema, yet gemini, codex-acp, qwen send it."""
+    """The models and the current one; not in the schema any more, but still sent by agents."""
 
     available_models: list[ModelInfo] = []
     current_model_id: str = ""
@@ -60,7 +60,7 @@ class SessionResult(Struct, rename="camel", gc=False):
 
 
 class AgentInfo(Struct, gc=False):
-    """Who the agent is."""
+    """The agent's name and version."""
 
     name: str | None = None
     version: str | None = None
@@ -75,7 +75,7 @@ class AuthMethod(Struct, gc=False):
 
 
 class AgentCapabilities(Struct, rename="camel", gc=False):
-    """What the agent said that it can do."""
+    """What the agent advertises."""
 
     load_session: bool = False
     prompt_capabilities: JsonObject | None = None
@@ -94,7 +94,7 @@ class Initialized(Struct, rename="camel", gc=False):
 
     @property
     def capabilities(self) -> AgentCapabilities:
-        """What it can do; an agent that says nothing can do nothing special."""
+        """The advertised capabilities; an agent that says nothing has none."""
         return self.agent_capabilities or AgentCapabilities()
 
 

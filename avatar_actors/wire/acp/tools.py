@@ -1,4 +1,4 @@
-"""The tool calls of the current turn, from the forms in which ACP agents report them."""
+"""Tracks the tool calls of the current turn, in whichever form an ACP agent reports them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ SHELL_ARGV: Final = 3
 
 
 def tool_name(fields: ToolFields, name_end: str) -> str:
-    """The tool's own name, if the agent tells it; the title is for people and no name.
+    """The tool's own name, if the agent reports it; the title is for people, not a name.
 
-    codex-acp 2.6.0 has `name`, claude-agent-acp 0.49.0 and qwen 0.15.10 tell it in `_meta`, gemini
-    0.61.0 begins the call's id with it. An MCP tool of codex is named as Claude does.
+    codex-acp 2.6.0 has `name`, claude-agent-acp 0.49.0 and qwen 0.15.10 have it in `_meta`, the
+    call ids of gemini 0.61.0 start with it. An MCP tool of codex is named as in Claude.
     """
     server, tool = text_at(fields.raw_input, "server"), text_at(fields.raw_input, "tool")
     if server and tool:
@@ -49,7 +49,7 @@ def tool_name(fields: ToolFields, name_end: str) -> str:
 
 
 def tool_parameters(fields: ToolFields) -> JsonObject:
-    """What the tool was given; where the agent keeps that back, what its title and place tell."""
+    """The tool's input; if the agent does not send it, what title and locations tell."""
     given = fields.raw_input
     if is_object(given):
         arguments = at(given, "arguments")
@@ -61,18 +61,18 @@ def tool_parameters(fields: ToolFields) -> JsonObject:
 
 
 def _shell_line(command: object) -> str:
-    """The line inside of ["/bin/bash", "-lc", line], so that a policy can look at it."""
+    """The line inside ["/bin/bash", "-lc", line], so that a policy can check it."""
     if is_array(command) and len(command) == SHELL_ARGV and command[1] in {"-lc", "-c"}:
         return command[2] if isinstance(command[2], str) else ""
     return ""
 
 
 def _guessed_parameters(fields: ToolFields) -> JsonObject:
-    # gemini 0.61.0 sends no rawInput: for a command the title is the command.
+    # gemini 0.61.0 sends no rawInput: the title of a command is the command.
     if fields.kind == "execute" and fields.title:
         return {"command": fields.title}
     for piece in fields.content or []:
-        # Of an edit it tells the diff, which is what somebody is asked to allow.
+        # For an edit it sends the diff, which is what a person is asked to allow.
         if at(piece, "type") == "diff" and text_at(piece, "path"):
             return {key: value for key, value in piece.items() if key in DIFF_KEYS}
     for place in (*(fields.locations or []), *(fields.content or [])):
@@ -82,14 +82,14 @@ def _guessed_parameters(fields: ToolFields) -> JsonObject:
 
 
 def tool_output(fields: ToolFields) -> str | None:
-    """The text of the tool's output as of this update; None: unchanged."""
+    """The tool's output as of this update; None if unchanged."""
     if output := output_text(fields.raw_output):
         return output
     return None if fields.content is None else content_text(fields.content)
 
 
 def output_text(value: object, depth: int = DEPTH) -> str:
-    """The text inside of a raw output: a string, or what stands under the keys agents use."""
+    """The text in a raw output: a string, or the value under the keys that agents use."""
     if isinstance(value, str):
         return value
     if depth and is_array(value):
@@ -100,7 +100,7 @@ def output_text(value: object, depth: int = DEPTH) -> str:
 
 
 def content_text(content: list[JsonObject]) -> str:
-    """The texts of a tool call's content; a diff is told by the path it changes."""
+    """The texts of a tool call's content; a diff is shown by its path."""
     return "\n".join(filter(None, map(_piece_text, content)))
 
 
@@ -111,12 +111,12 @@ def _piece_text(piece: JsonObject) -> str:
 
 
 def terminal_output(fields: ToolFields) -> str:
-    """What codex-acp 2.6.0 shows of a terminal of its own; no terminal request is made for it."""
+    """The output of codex-acp 2.6.0's own terminal, which it runs without a terminal request."""
     return text_at(fields.meta, "terminal_output_delta", "data")
 
 
 def exit_text(fields: ToolFields) -> str:
-    """How a command ended, if that is told."""
+    """How a command ended, if reported."""
     code = at(fields.meta, "terminal_exit", "exit_code")
     code = at(fields.raw_output, "exit_code") if code is None else code
     return f"exit code {code}" if type(code) is int else ""
@@ -129,12 +129,12 @@ STATUS: Final = {
     "failed": ToolStatus.FAILED,
 }
 MOST_OPEN: Final = 1024
-# Of a longer output the end is kept: that is where a command tells how it went.
+# Of a longer output the end is kept, which says how the command went.
 MOST_OUTPUT: Final = 256 * 1024
 
 
 class ToolState(Struct):
-    """What is known of a call that is not over."""
+    """What is known of an open call."""
 
     name: str = ""
     kind: str = ""
@@ -148,7 +148,7 @@ class ToolState(Struct):
 
 
 class AcpTools:
-    """The open calls of a turn. Those that are over, and those of earlier turns, are fenced off."""
+    """The open calls of a turn. Updates of ended calls and of earlier turns are ignored."""
 
     def __init__(self, profile: AcpProfile) -> None:
         self._profile = profile
@@ -157,11 +157,11 @@ class AcpTools:
         self._of_earlier_turns = RecentIds()
 
     def is_fenced(self, fields: ToolFields) -> bool:
-        """Whether this is about a call that an earlier turn left open."""
+        """Whether an earlier turn left this call open."""
         return fields.tool_call_id in self._of_earlier_turns and type(fields) is not ToolStart
 
     def told(self, fields: ToolFields) -> list[ToolEvent]:
-        """The agent announces a call, or tells what is new about one."""
+        """The agent announces or updates a call."""
         tool_id = fields.tool_call_id
         if tool_id in self._over and type(fields) is not ToolStart:
             return []
@@ -175,26 +175,26 @@ class AcpTools:
         return [*self._crowded_out(), self._come_to(tool_id, status)]
 
     def asked(self, fields: ToolFields) -> ToolEvent:
-        """The agent asks whether the call may run: it need not have announced it before."""
+        """The agent asks whether the call may run; it may not have announced it before."""
         tool = self._open.setdefault(fields.tool_call_id, ToolState())
         title, parameters = tool.title, tool.parameters
         self._note(tool, fields)
-        # zed's codex-acp 0.16.0 sends the question's own title and form here.
+        # zed's codex-acp 0.16.0 sends the title and form of the question here.
         tool.title, tool.parameters = title or tool.title, parameters or tool.parameters
         return self._come_to(fields.tool_call_id, ToolStatus.APPROVAL)
 
     def allowed(self, tool_id: str) -> list[ToolEvent]:
-        """The answer was yes; gemini 0.61.0 does not say that the tool runs now."""
+        """The call was allowed; gemini 0.61.0 does not report that it runs now."""
         return [self._come_to(tool_id, ToolStatus.STARTED)] if tool_id in self._open else []
 
     def denied(self, tool_id: str, why: str) -> list[ToolEvent]:
-        """The answer was no; gemini 0.61.0 tells nothing more of the call, codex that it failed."""
+        """The call was denied; gemini 0.61.0 reports nothing more of it, codex that it failed."""
         if tool_id not in self._open:
             return []
         return [self._come_to(tool_id, ToolStatus.CANCELLED, why)]
 
     def end_turn(self, status: ToolStatus) -> list[ToolEvent]:
-        """What is still open ends so, and belongs to no later turn."""
+        """End the open calls with this status; later turns ignore them."""
         left = list(self._open)
         ends = [self._come_to(tool_id, status) for tool_id in left]
         self._over = RecentIds()
@@ -249,7 +249,7 @@ class AcpTools:
 
 
 def _result(tool: ToolState) -> str | None:
-    """gemini 0.61.0 never sends what a command printed, so nothing means that nobody knows."""
+    """None if unknown: gemini 0.61.0 never sends what a command printed."""
     if tool.status is not ToolStatus.COMPLETED:
         return None
     return tool.printed.text() or tool.output or None

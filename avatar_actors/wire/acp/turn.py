@@ -1,4 +1,4 @@
-"""One ACP turn after the other: what the agent's updates mean while a turn runs, and at its end."""
+"""Turns an ACP agent's updates into events, one turn after the other, and decides its outcome."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from avatar_actors.wire.jsonrpc import REQUEST_CANCELLED, Reply, error_words
 from avatar_actors.wire.phases import RecentIds
 from avatar_actors.wire.shared_events import Thoughts, impossible
 
-# An answer that was cut short is an answer: `stop_reason` tells that it was.
+# An answer that was cut short is an answer; `stop_reason` says so.
 OUTCOMES: Final = {
     "end_turn": Outcome.COMPLETED,
     "max_tokens": Outcome.COMPLETED,
@@ -42,7 +42,7 @@ MOST_FAILURE: Final = 4096
 
 
 class AcpTurnAccount:
-    """The present turn's account; `begin` opens the next one."""
+    """The state of the current turn; `begin` starts the next one."""
 
     def __init__(self, profile: AcpProfile) -> None:
         self._profile = profile
@@ -52,8 +52,8 @@ class AcpTurnAccount:
         self._has_failed = False
         self._failure = ""
         self._told_of_late_ones = False
-        # Whether a text is more than a text: the turn's first, or it closes a thought, or tells why
-        # the turn failed.
+        # Whether a piece of text needs more than an event: the first one of a turn, or one that
+        # ends a thought or says why the turn failed.
         self._attentive = False
         self._has_shown = False
         self.has_past = False
@@ -70,17 +70,17 @@ class AcpTurnAccount:
         self._failure = ""
 
     def replayed(self, _: object) -> list[Fact]:
-        """A piece of the history, while a session is taken up; nobody is told again."""
+        """A piece of the history of a resumed session; not reported again."""
         self.has_past = True
         return []
 
     def resumed(self) -> None:
-        """The session has a past; its replay may come until our first turn, and is not told of."""
+        """The session has a history, which may be replayed until our first turn."""
         self.usage.resumed()
         self._told_of_late_ones = True
 
     def plain_text(self, chunk: MessageChunk) -> TextEvent | None:
-        """The event of a piece of text that is nothing more. This is the hot path."""
+        """The event of a plain piece of text. This is the hot path."""
         content = chunk.content
         if (
             self._attentive
@@ -120,7 +120,7 @@ class AcpTurnAccount:
         return facts
 
     def thought(self, chunk: ThoughtChunk) -> list[Fact]:
-        """A piece of a thought; another message id begins another block."""
+        """A piece of a thought; a new message id starts a new block."""
         if chunk.message_id in self._earlier_messages:
             return self.late("a thought of an earlier turn")
         facts: list[Fact] = []
@@ -133,7 +133,7 @@ class AcpTurnAccount:
         return facts
 
     def tool(self, fields: ToolFields) -> list[Fact]:
-        """A tool call, or what is new about one."""
+        """A new or updated tool call."""
         if self.tools.is_fenced(fields):
             return self.late("news of a tool call of an earlier turn")
         self._has_shown = True
@@ -144,7 +144,7 @@ class AcpTurnAccount:
         return [*self._close_thought(), event]
 
     def asked(self, fields: ToolFields) -> tuple[ToolEvent, list[Fact]]:
-        """The agent asks about a tool: the tool, and what to tell before the question."""
+        """The agent asks about a tool: the tool, and the events before the question."""
         return self.tools.asked(fields), self._close_thought()
 
     def used(self, update: UsageUpdate) -> list[Fact]:
@@ -155,13 +155,13 @@ class AcpTurnAccount:
         return facts
 
     def used_by_others(self, update: UsageUpdate) -> list[Fact]:
-        """The same between turns. A cost that comes so late is found in the next turn's."""
+        """The same between turns; such a late cost counts for the next turn."""
         if update.cost is not None:
             self.usage.mark(update.cost)
         return [*_odd(update), context_event(update)]
 
     def status(self, meta: object) -> list[Fact]:
-        """What the agent tells of its state: codex-acp 2.6.0 ends a failed turn as a good one."""
+        """The agent's status: codex-acp 2.6.0 ends a failed turn like a good one."""
         path, failed = self._profile.failed_status
         if path and at(meta, *path) == failed:
             self._has_failed = self._attentive = True
@@ -171,7 +171,7 @@ class AcpTurnAccount:
         return [DiagnosticEvent(message=retry, level=Level.WARNING, source="agent")]
 
     def late(self, what: str) -> list[Fact]:
-        """This belongs to no turn, or to one that is over: said once in a turn or between two."""
+        """An update outside of its turn; reported once per turn or gap."""
         if self._told_of_late_ones:
             return []
         self._told_of_late_ones = True
@@ -179,7 +179,7 @@ class AcpTurnAccount:
         return [DiagnosticEvent(message=message, level=Level.WARNING, source="wire")]
 
     def end(self, reply: Reply, *, is_cancelling: bool) -> list[Fact]:
-        """The prompt's answer: the rest of the turn, and its outcome."""
+        """The reply to the prompt: the last events of the turn, and its outcome."""
         result = None if reply.error else decoded_as(PromptResult, reply.result)
         facts: list[Fact] = list(self._close_thought())
         has_usage = result is not None and self.usage.turn_used(result)
@@ -201,7 +201,7 @@ class AcpTurnAccount:
         outcome = OUTCOMES.get(result.stop_reason, Outcome.COMPLETED)
         failure = ""
         if is_cancelling and not self._has_shown and outcome is Outcome.COMPLETED:
-            # opencode 1.18.33, cancelled while it tries a failed model again, says "end_turn".
+            # opencode 1.18.33, cancelled during a retry of its model, says "end_turn".
             outcome = Outcome.CANCELLED
         if self._has_failed and outcome is Outcome.COMPLETED:
             outcome = Outcome.FAILED

@@ -1,4 +1,4 @@
-"""The plain events that ACP's updates stand for: no state, one function per kind."""
+"""Converts stateless ACP updates into events, one function per kind."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def block_text(block: Block) -> str:
 
 
 def unshown_event(block: Block) -> DiagnosticEvent:
-    """No event carries such a block."""
+    """The event for a block that no other event can carry."""
     mime_type = block.mime_type if isinstance(block, ImageBlock | AudioBlock) else "binary"
     return DiagnosticEvent(message=f"the agent sent {mime_type} content; left out", source="wire")
 
@@ -50,18 +50,18 @@ def context_event(update: UsageUpdate) -> ContextEvent:
 
 
 def mode_event(text: str, notice: str) -> SessionInfoEvent:
-    """gemini 0.61.0 tells a new mode as a text: "[MODE_UPDATE] plan"."""
+    """The new mode, which gemini 0.61.0 sends as text: "[MODE_UPDATE] plan"."""
     return SessionInfoEvent(mode=text.removeprefix(notice).strip())
 
 
 def plan_event(update: PlanUpdate) -> PlanEvent:
-    """The plan, whole."""
+    """The whole plan."""
     entries = (PlanEntry(each.content, each.status, each.priority) for each in update.entries)
     return PlanEvent(entries=tuple(entries))
 
 
 def named_plan_event(update: NamedPlanUpdate) -> PlanEvent:
-    """A plan of the unstable kind: its entries, else its text or address as the only one."""
+    """A plan of the unstable form: its entries, else its text or address as the only one."""
     entries = at(update.plan, "entries")
     if not is_array(entries):
         text = text_at(update.plan, "content") or text_at(update.plan, "uri")
@@ -79,7 +79,7 @@ def named_plan_event(update: NamedPlanUpdate) -> PlanEvent:
 
 
 def commands_event(update: CommandsUpdate) -> SessionInfoEvent:
-    """The commands that may begin a prompt, each with what it does."""
+    """The agent's slash commands, with their descriptions."""
     commands = (Choice(each.name, each.description or "") for each in update.available_commands)
     return SessionInfoEvent(commands=tuple(commands))
 
@@ -93,7 +93,7 @@ def config_event(update: ConfigUpdate) -> SessionInfoEvent:
 
 
 def sub_agent_event(parent_id: str, text: str) -> ActivityEvent:
-    """What a sub-agent says is no answer to the prompt."""
+    """Text of a sub-agent, which is not part of the answer."""
     return ActivityEvent(
         activity_id=f"{parent_id}-agent",
         parent_activity_id=parent_id,

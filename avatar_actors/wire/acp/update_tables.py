@@ -1,4 +1,4 @@
-"""What each kind of update means in which phase, as tables."""
+"""Tables that map each kind of update to its handler, one per phase."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from avatar_actors.wire.acp.update_types import (
 from avatar_actors.wire.facts import Fact
 from avatar_actors.wire.phases import Phase
 
-# Each function takes the one kind of update that it stands for in the table.
+# Each function takes the kind of update that it is listed for.
 Meaning: TypeAlias = Callable[[Any], list[Fact]]
 
-# What is said or done in a turn, as against what is true of the session at any time.
+# Updates that belong to a turn, as opposed to those about the session.
 OF_A_TURN: Final[tuple[type[Update], ...]] = (
     MessageChunk,
     ThoughtChunk,
@@ -55,7 +55,7 @@ Table: TypeAlias = Mapping[type, Meaning]
 
 
 def meanings(turn: AcpTurnAccount, profile: AcpProfile) -> Mapping[Phase, Table]:
-    """The tables. While a session is opened its replayed history is left out."""
+    """The tables; during the opening, replayed history is left out."""
     of_session = _of_session(turn)
     in_turn = {**of_session, **_in_turn(turn)}
     opening = {**of_session, **dict.fromkeys(OF_A_TURN, turn.replayed)}

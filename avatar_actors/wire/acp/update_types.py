@@ -1,4 +1,4 @@
-"""What an ACP agent tells about its session and its tools, as types; acp_schema has the rest."""
+"""Types of ACP agents' updates about session and tools; schema has replies and requests."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ThoughtChunk(_Chunk, tag="agent_thought_chunk"):
 
 
 class UserChunk(_Chunk, tag="user_message_chunk"):
-    """The prompt, told back, or an earlier one that is replayed."""
+    """The prompt echoed, or an earlier one replayed."""
 
 
 class _Tool(_Update, kw_only=True):
@@ -85,14 +85,14 @@ class ToolStart(_Tool, tag="tool_call"):
 
 
 class ToolChange(_Tool, tag="tool_call_update"):
-    """What is new about a tool call."""
+    """An update of a tool call."""
 
 
 ToolFields: TypeAlias = ToolStart | ToolChange
 
 
 class PermissionParams(Struct, rename="camel", gc=False):
-    """A question about a tool call."""
+    """A permission request for a tool call."""
 
     session_id: str
     tool_call: ToolChange
@@ -108,19 +108,19 @@ class PlanStep(Struct, gc=False):
 
 
 class PlanUpdate(_Update, tag="plan", kw_only=True):
-    """The plan, whole."""
+    """The whole plan."""
 
     entries: list[PlanStep]
 
 
 class NamedPlanUpdate(_Update, tag="plan_update", kw_only=True):
-    """One of several plans: entries, or a text, or where it stands."""
+    """One of several plans: entries, a text, or an address."""
 
     plan: JsonObject
 
 
 class PlanRemoved(_Update, tag="plan_removed", kw_only=True):
-    """A plan is given up."""
+    """A plan was dropped."""
 
     plan_id: str = ""
 
@@ -151,7 +151,7 @@ class ConfigUpdate(_Update, tag="config_option_update", kw_only=True):
 
 
 class InfoUpdate(_Update, tag="session_info_update", kw_only=True):
-    """The session's title; some agents tell their state in `_meta`."""
+    """The session's title; some agents put their status into `_meta`."""
 
     title: str | None = None
 
@@ -189,7 +189,7 @@ class UpdateParams(Struct, rename="camel", gc=False):
 
 
 class UpdateLine(Struct, gc=False):
-    """The whole line of an update, decoded at one go: this is the hot path."""
+    """The whole line of an update, decoded in one pass: this is the hot path."""
 
     method: Literal["session/update"]
     params: UpdateParams
@@ -199,7 +199,7 @@ UPDATE_LINE: Final = msgspec.json.Decoder(UpdateLine)
 
 
 def piece_of(line: object) -> Piece | None:
-    """Where a line has a piece of the answer that is nothing more than that."""
+    """Where a line has a plain piece of the answer."""
     update = at(line, "params", "update")
     content = at(update, "content")
     is_piece = text_at(update, "sessionUpdate") == "agent_message_chunk"

@@ -1,4 +1,4 @@
-"""What the present turn has used, from the four forms in which ACP agents tell it."""
+"""Measures what the current turn has used, from the four forms in which ACP agents report it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from avatar_actors.wire.json_values import as_money, at, count_at
 
 
 class UsageMeter:
-    """Adds up a turn, and keeps what the session has cost so that a turn's cost is its own.
+    """Adds up a turn, and subtracts what the session had cost before it.
 
-    An agent that resumed a session may tell a cost that has grown before our first turn. Nobody
-    knows how much of it, so the first figure of a resumed session is only the mark to count from.
+    A resumed session may report a cost that includes its past. How much is unknown, so its first
+    figure is only the mark to count from.
     """
 
     def __init__(self) -> None:
@@ -22,17 +22,17 @@ class UsageMeter:
         self._sureness = CostSource.UNKNOWN
 
     def resumed(self) -> None:
-        """The session has a past that we have not seen."""
+        """The session has a history that we have not seen."""
         self._session_cost = None
 
     def begin_turn(self) -> None:
-        """A turn begins, with nothing used."""
+        """Start a turn with nothing used."""
         self._cost = None
         self._tokens = Usage()
         self._sureness = CostSource.UNKNOWN
 
     def usage(self) -> Usage:
-        """What the turn has used up to now."""
+        """What the turn has used so far."""
         tokens = self._tokens
         return Usage(
             cost_usd=self._cost,
@@ -61,7 +61,7 @@ class UsageMeter:
             self._session_cost = _usd(cost)
 
     def session_costs(self, cost: JsonObject) -> bool:
-        """usage_update tells the session's cost in all. Whether the turn's is known by it."""
+        """Take the session's total cost of usage_update; whether the turn's cost is now known."""
         amount = _usd(cost)
         if amount is None:
             return False
@@ -72,7 +72,7 @@ class UsageMeter:
         return True
 
     def call_used(self, usage: object) -> None:
-        """qwen 0.15.10 tells each model call's tokens in the `_meta` of an empty chunk."""
+        """Add a model call, which qwen 0.15.10 reports in the `_meta` of an empty chunk."""
         call, sofar = _camel_tokens(usage), self._tokens
         self._tokens = Usage(
             input_tokens=sofar.input_tokens + call.input_tokens,
@@ -82,17 +82,17 @@ class UsageMeter:
         )
 
     def turn_used(self, result: PromptResult) -> bool:
-        """The answer to the prompt may tell the turn's tokens. Whether it did."""
+        """Take the turn's tokens from the reply to the prompt; whether it has them."""
         quota = at(result.meta, "quota", "token_count")
         tellers = (
             (_camel_tokens(result.usage), CostSource.UNKNOWN),
-            # What was thought is missing and what was cached is not told apart: a cost that is
-            # made of this can only be an estimate.
+            # Thoughts are missing and cached tokens are not separate: a cost computed from
+            # this is only an estimate.
             (_snake_tokens(quota), CostSource.ESTIMATED),
         )
         for tokens, sureness in tellers:
             if tokens != Usage():
-                # opencode 1.18.33 tells only the last model call here; more is not to be had.
+                # opencode 1.18.33 reports only the last model call here, and nothing else.
                 self._tokens, self._sureness = tokens, sureness
                 return True
         return False
@@ -103,7 +103,7 @@ def _usd(cost: JsonObject) -> float | None:
 
 
 def _camel_tokens(usage: object) -> Usage:
-    """codex-acp 2.6.0 and claude-agent-acp 0.49.0: the input is told without what was cached."""
+    """codex-acp 2.6.0 and claude-agent-acp 0.49.0: the input excludes cached tokens."""
     written = count_at(usage, "cachedWriteTokens")
     return Usage(
         input_tokens=count_at(usage, "inputTokens") + written,
@@ -114,7 +114,7 @@ def _camel_tokens(usage: object) -> Usage:
 
 
 def _snake_tokens(quota: object) -> Usage:
-    """gemini 0.61.0 tells these two and nothing of what was cached or thought."""
+    """gemini 0.61.0: only these two, nothing about cached tokens or thoughts."""
     return Usage(
         input_tokens=count_at(quota, "input_tokens"),
         output_tokens=count_at(quota, "output_tokens"),

@@ -33,7 +33,7 @@ from avatar_actors.wire.jsonrpc import Peer, Reply, RpcMessage
 from avatar_actors.wire.mending import SplitSigns
 from avatar_actors.wire.phases import Phase, PhaseTracker, Step
 
-# Which commands mean something when. Any other is answered without the agent.
+# The commands that are valid in each phase. Others are answered without the agent.
 TAKES: Final[Mapping[Phase, frozenset[type[Command]]]] = {
     Phase.NEW: frozenset({Open, Close}),
     Phase.OPENING: frozenset({AnswerFile, Close}),
@@ -47,7 +47,7 @@ IN_TURN: Final = frozenset({Phase.TURN, Phase.CANCELLING})
 
 
 class AcpWire:
-    """A Wire for any ACP agent; what is particular to one stands in its profile."""
+    """The wire of any ACP agent; the quirks of one are in its profile."""
 
     def __init__(self, profile: AcpProfile, max_line: int) -> None:
         self._lines = Lines(max_line)
@@ -73,13 +73,13 @@ class AcpWire:
         }
 
     def command(self, command: Command) -> list[Fact]:
-        """Say this to the agent, if it means something now."""
+        """Send the command, if it is valid now."""
         if type(command) not in TAKES[self._progress.phase]:
             return self._out_of_place(command)
         return self._commands[type(command)](command)
 
     def receive(self, data: bytes) -> list[Fact]:
-        """What these bytes mean."""
+        """The facts in these bytes."""
         facts: list[Fact] = []
         decode, plain_text = UPDATE_LINE.decode, self._turn.plain_text
         hears, session_id = self._hears()
@@ -91,7 +91,7 @@ class AcpWire:
                 hears, session_id = self._hears()
                 continue
             update = params.update
-            # Nearly all of them are pieces of text: these are told without a detour.
+            # Nearly all lines are pieces of text: these take the shortest way.
             if hears and type(update) is MessageChunk and params.session_id == session_id:
                 event = plain_text(update)
                 if event is not None:
@@ -105,7 +105,7 @@ class AcpWire:
         return facts
 
     def end_of_stream(self) -> list[Fact]:
-        """What is left of half a line: perhaps a whole message without its end."""
+        """The facts of an unfinished line, perhaps a whole message without its end."""
         rest = self._lines.end()
         if not rest:
             return self._lost_half()
@@ -114,7 +114,7 @@ class AcpWire:
         return [*self._lost_half(), remark(f"the agent stopped within a line: {shown(rest)}")]
 
     def data_to_send(self) -> bytes:
-        """The bytes that have come up since the last call."""
+        """The bytes to send since the last call."""
         return self._peer.data_to_send()
 
     # What the host says.
@@ -186,7 +186,7 @@ class AcpWire:
             lost = [TextEvent(text=half)] if half else []
             if whole is not line:
                 message = decoded_as(RpcMessage, whole) or message
-        # What is in a message that could be read needs no more mending.
+        # A readable message needs no more mending.
         params = decoded_as(UpdateParams, message.params)
         return [*lost, *(self._told(params) if params else [not_understood(line)])]
 
@@ -195,7 +195,7 @@ class AcpWire:
         return [*self._lost_half(), *told]
 
     def _told(self, params: UpdateParams) -> list[Fact]:
-        # A session that is being made may be spoken of before its id was told.
+        # Updates of a new session may come before its id.
         if params.session_id != self._opening.session_id and self._opening.session_id:
             return self._turn.late(f"news of another session, {params.session_id[:80]!r}")
         return self._meanings[self._progress.phase][type(params.update)](params.update)
@@ -205,6 +205,6 @@ class AcpWire:
         return [TextEvent(text=half)] if half else []
 
     def _hears(self) -> tuple[bool, str]:
-        """Whether a turn runs and no half of a sign waits, and whose updates belong to it."""
+        """Whether text takes the shortest way (in a turn, not amid a character), and whose text."""
         hears = self._progress.phase in IN_TURN and not self._halves.half
         return hears, self._opening.session_id

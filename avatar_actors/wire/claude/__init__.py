@@ -1,3 +1,3 @@
-"""Claude Code's stream-json with its control protocol."""
+"""Claude Code's stream-json and control protocol."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""Claude Code's control protocol: requests and answers in both directions."""
+"""Claude Code's control protocol: matches requests and answers, in both directions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from avatar_actors.wire.shared_events import remark
 
 
 class ControlProtocol:
-    """Who asked what, and where the answers go."""
+    """Tracks requests in both directions and routes their answers."""
 
     def __init__(
         self,
@@ -51,21 +51,21 @@ class ControlProtocol:
         self._requests = Requests(send)
 
     def initialize(self) -> None:
-        """Begin; works before the first prompt, unlike everything else that tells of the CLI."""
+        """Send the handshake: the only source about the CLI before the first prompt."""
         self._requests.ask(Initialize(), {"subtype": "initialize"})
 
     def interrupt(self, uuids: tuple[str, ...]) -> None:
-        """End the running turn, in which these messages were sent."""
+        """Interrupt the running turn, in which these messages were sent."""
         self._requests.ask(InterruptRequest(uuids), {"subtype": "interrupt"})
 
     def take_back(self, uuids: list[str]) -> None:
-        """These messages must not start a run."""
+        """Withdraw these messages, so that they do not start a run."""
         for uuid in uuids:
             request = {"subtype": "cancel_async_message", "message_uuid": uuid}
             self._requests.ask(Unqueue(uuid), request)
 
     def goodbye(self) -> None:
-        """End the session: the one way out that also ends background commands (2.1.325)."""
+        """End the session: the only way that also ends background commands (2.1.325)."""
         self._requests.ask(Goodbye(), {"subtype": "end_session"})
 
     def call(self, call: Call) -> list[Fact]:
@@ -77,29 +77,29 @@ class ControlProtocol:
         return []
 
     def asked(self, line: ControlRequestLine) -> list[Fact]:
-        """The CLI wants something, and waits."""
+        """Handle a request of the CLI."""
         request = as_object(line.request)
         subtype = text_at(request, "subtype")
         if not line.request_id:
             return [remark(f"a request {subtype[:80]!r} without an id cannot be answered")]
         if subtype == "can_use_tool":
             return self._permissions.ask(line.request_id, request)
-        # Hooks and in-process MCP servers are never offered; the answer ends the CLI's wait.
+        # Hooks and in-process MCP servers are never offered; the error ends the CLI's wait.
         self._send(control_error(line.request_id, f"unsupported request: {subtype}"))
         return [remark(f"the agent asked for {subtype[:80]!r}, which is not supported")]
 
     def refuse(self, request_id: object, why: str) -> None:
-        """The CLI wants something that cannot be read; without an id it cannot be answered."""
+        """Refuse a request that cannot be read, if its id is known."""
         if request_id is not None:
             self._send(control_error(request_id, f"invalid request: {why}"))
 
     def lost(self, response: ControlResponse) -> list[Fact]:
-        """An answer that cannot be read: for whoever waits for it, a refusal."""
+        """Treat an answer that cannot be read as a refusal."""
         is_waited_for = self._requests.waits_for(response)
         return self.answered(ControlResponseLine(response)) if is_waited_for else []
 
     def answered(self, line: ControlResponseLine) -> list[Fact]:
-        """The answer to a request of ours has come."""
+        """Handle the answer to a request of ours."""
         response = line.response
         match self._requests.answered(response):
             case Initialize():
@@ -116,7 +116,7 @@ class ControlProtocol:
                 return [remark(f"an answer came to no question: {response.request_id[:80]!r}")]
 
     def _changed(self, call: Call, response: ControlResponse) -> list[Fact]:
-        """The CLI itself tells of a new model only with its next run."""
+        """Report the change: the CLI mentions a new model only with its next run."""
         if response.subtype != "success" or call.action not in {"set_model", "set_mode"}:
             return []
         kind = call.action.removeprefix("set_")
@@ -127,7 +127,7 @@ class ControlProtocol:
         if at(response.response, "cancelled") is True:
             return self._conversation.taken_back(uuid)
         if self._conversation.is_cancelling(uuid):
-            # It has begun since the interrupt, which has therefore missed it (seen with 2.1.325).
+            # It started after the interrupt, which has therefore missed it (seen with 2.1.325).
             self.interrupt(self._conversation.own_messages())
         return []
 

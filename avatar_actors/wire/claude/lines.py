@@ -1,7 +1,7 @@
-"""The lines that Claude Code writes, as types; what they mean is for the other modules.
+"""Types of the lines that Claude Code writes; other modules interpret them.
 
-Only what is looked at is decoded: a text delta takes one pass and three small structs. The order of
-keys is not stable (2.1.325 puts `type` last in a result), so the kind is found by decoding.
+Only the fields that are used are decoded: a text delta takes one pass and three small structs. The
+order of keys is not stable (2.1.325 puts `type` last in a result), so decoding finds the kind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from avatar_actors.wire.mending import Piece
 
 
 class ContentBlock(Struct, frozen=True, gc=False):
-    """A piece of a message: text, thinking, tool_use, tool_result, or a kind we do not look at."""
+    """A block of a message: text, thinking, tool_use, tool_result, or an ignored kind."""
 
     type: str = ""
     text: str = ""
@@ -31,7 +31,7 @@ class ContentBlock(Struct, frozen=True, gc=False):
 
 
 class ModelMessage(Struct, frozen=True):
-    """What was said, by the model or to it."""
+    """A message from the model or to it."""
 
     id: str = ""
     model: str = ""
@@ -39,7 +39,7 @@ class ModelMessage(Struct, frozen=True):
 
     @property
     def blocks(self) -> list[ContentBlock]:
-        """The pieces; a plain string is one piece of text."""
+        """The blocks; a plain string is one block of text."""
         if isinstance(self.content, str):
             return [ContentBlock(type="text", text=self.content)] if self.content else []
         return self.content
@@ -71,7 +71,7 @@ class StreamLine(Struct, frozen=True, gc=False, tag_field="type", tag="stream_ev
 
 
 class AssistantLine(Struct, frozen=True, tag_field="type", tag="assistant"):
-    """A block of the model's message, whole, after its deltas if there were any."""
+    """A whole block of the model's message, after its deltas if there were any."""
 
     message: ModelMessage
     parent_tool_use_id: str | None = None
@@ -83,7 +83,7 @@ class AssistantLine(Struct, frozen=True, tag_field="type", tag="assistant"):
 
 
 class UserLine(Struct, frozen=True, tag_field="type", tag="user", rename="camel"):
-    """Results of tools, echoes of prompts, and what the CLI says in the user's name."""
+    """Tool results, echoes of prompts, and what the CLI writes in the user's name."""
 
     message: ModelMessage | None = None
     parent_tool_use_id: str | None = msgspec.field(default=None, name="parent_tool_use_id")
@@ -92,7 +92,7 @@ class UserLine(Struct, frozen=True, tag_field="type", tag="user", rename="camel"
 
 
 class ClaudeResultLine(Struct, frozen=True, tag_field="type", tag="result"):
-    """The end of one run of the model. Loosely typed: a turn must end whatever is in here."""
+    """The end of one run of the model. Loosely typed: a turn must end whatever it holds."""
 
     subtype: Any = None
     is_error: Any = False
@@ -113,14 +113,14 @@ class ClaudeResultLine(Struct, frozen=True, tag_field="type", tag="result"):
 
 
 class SystemLine(Struct, frozen=True, tag_field="type", tag="system"):
-    """A notice; the fields of its kind are decoded by themselves."""
+    """A notice; the fields of its kind are decoded separately."""
 
     subtype: str = ""
     session_id: str = ""
 
 
 class ControlRequestLine(Struct, frozen=True, tag_field="type", tag="control_request"):
-    """The CLI wants something of us and waits for the answer."""
+    """A request of the CLI, which waits for the answer."""
 
     request_id: str = ""
     request: Any = None
@@ -148,7 +148,7 @@ class ControlCancelLine(Struct, frozen=True, tag_field="type", tag="control_canc
 
 
 class LifecycleLine(Struct, frozen=True, tag_field="type", tag="command_lifecycle"):
-    """How far a message of ours is: queued, started, completed, cancelled."""
+    """The state of a message of ours: queued, started, completed, cancelled."""
 
     command_uuid: str = ""
     state: str = ""

@@ -1,4 +1,4 @@
-"""What the model says and does in a turn: text once, thoughts, and tool calls."""
+"""Turns what the model writes in a turn into events: text (once), thoughts and tool calls."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CALLS: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 
 
 class ModelOutput:
-    """The speech of one turn after the other.
+    """The model's output, one turn after the other.
 
-    With partial messages a message comes twice: as deltas, then block by block as `assistant`
-    lines with the same id. What was streamed is not taken from the second.
+    With partial messages every message comes twice: as deltas, then block by block as `assistant`
+    lines with the same id. What was streamed is skipped in the second.
     """
 
     def __init__(self, tools: ClaudeTools, tasks: ClaudeTasks) -> None:
@@ -36,13 +36,13 @@ class ModelOutput:
         self._streamed: set[str] = set()
 
     def begin_turn(self) -> None:
-        """Another turn: nothing said yet."""
+        """Start a turn."""
         self.has_text = False
         self._message_id = ""
         self._streamed.clear()
 
     def end_turn(self) -> list[AvatarEvent]:
-        """The turn is over, also for a thought that was cut off."""
+        """End the turn, and a thought that was cut off."""
         return self._close_thought()
 
     def text(self, text: str) -> TextEvent:
@@ -55,7 +55,7 @@ class ModelOutput:
         self._thinking_tokens = count
 
     def stream(self, event: StreamEvent) -> list[AvatarEvent]:
-        """What an event of the stream means, apart from pieces of text."""
+        """The events of a stream event other than a piece of text."""
         if event.type == "content_block_delta" and event.delta is not None:
             thought = event.delta.thinking
             return [self._thought(thought)] if thought else []
@@ -69,7 +69,7 @@ class ModelOutput:
         return []
 
     def assistant(self, line: AssistantLine) -> list[AvatarEvent]:
-        """What the blocks of a whole message add."""
+        """The events that the blocks of a whole message add."""
         events: list[AvatarEvent] = []
         is_known = bool(line.message.id) and line.message.id == self._message_id
         for block in line.message.blocks:
@@ -80,7 +80,7 @@ class ModelOutput:
         return events
 
     def results(self, line: UserLine, failure: ToolStatus) -> list[AvatarEvent]:
-        """The results of tools; all else in a `user` line are echoes and the CLI's own words."""
+        """The results of tools; the rest of a `user` line is echoes and text of the CLI."""
         events: list[AvatarEvent] = []
         for block in line.message.blocks if line.message else []:
             if block.type == "tool_result":
@@ -130,8 +130,8 @@ class ModelOutput:
         return self._thoughts.chunk(thought, self._thinking_tokens)
 
     def _close_thought(self) -> list[AvatarEvent]:
-        # A block that only had signatures, or whose text is hidden, has no events unless it has
-        # tokens to tell of.
+        # A block with only signatures or hidden text has no events unless it has
+        # tokens to report.
         event = self._thoughts.close(self._thinking_tokens)
         tokens, self._thinking_tokens = self._thinking_tokens, 0
         if event is None or (event.is_start and not tokens):

@@ -1,4 +1,4 @@
-"""Claude Code's lines about itself: which become events, and which say nothing new."""
+"""Turns Claude Code's notices about itself into events, if they say something new."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from avatar_actors.model.values import JsonObject, Level
 from avatar_actors.wire.claude.lines import as_object, as_objects
 from avatar_actors.wire.json_values import text_at
 
-# Known, and told by other lines or of no use to a host: hooks are those of settings files, which
+# Known, but reported by other lines or useless for a host: hooks come from settings files, which
 # the avatar does not load; task lists repeat task_…; the mirror is a copy of the transcript.
 SILENT: Final = frozenset(
     {
@@ -31,7 +31,7 @@ BAD_SERVER: Final = frozenset({"failed", "needs-auth"})
 
 
 class Notices:
-    """What the notices have said so far, so that only changes are told."""
+    """Remembers what notices have said, so that only changes are reported."""
 
     def __init__(self) -> None:
         self.model: str = ""
@@ -51,14 +51,14 @@ class Notices:
         }
 
     def notice(self, kind: str, fields: JsonObject) -> list[AvatarEvent] | None:
-        """What a line of this kind says; None for a kind that nobody knows."""
+        """The events of a notice; None for an unknown kind."""
         if kind in SILENT:
             return []
         handler = self._handlers.get(kind)
         return handler(fields) if handler else None
 
     def chosen(self, *, model: str = "", mode: str = "") -> list[AvatarEvent]:
-        """The model and the mode as they are now."""
+        """The current model and mode."""
         new_model = model if model != self.model else ""
         new_mode = mode if mode != self._mode else ""
         self.model = model or self.model

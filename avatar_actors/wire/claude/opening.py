@@ -1,4 +1,4 @@
-"""How a session of Claude Code begins: its id, what the agent can do, or why there is none."""
+"""Opens a session of Claude Code: its id and capabilities, or why there is none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_SESSION: Final = "No conversation found"
 
 
 class ClaudeOpening:
-    """The handshake, and the id of the session, which the CLI tells only with its first run."""
+    """The handshake, and the session's id, which the CLI sends only with its first run."""
 
     def __init__(self, progress: PhaseTracker, permissions: PermissionBasis) -> None:
         self._progress = progress
@@ -40,7 +40,7 @@ class ClaudeOpening:
         self._wish = Open(cwd="")
 
     def begin(self, wish: Open) -> None:
-        """The handshake was sent; the provider has put the rest into the command line."""
+        """The handshake was sent; the rest is in the command line, by the provider."""
         self._wish = wish
         self._session_id = wish.new_id if wish.begins is Beginning.FORK else wish.resume
 
@@ -65,9 +65,9 @@ class ClaudeOpening:
         return facts
 
     def failed(self, result: ClaudeResultLine) -> list[Fact]:
-        """A result before the handshake is done tells why there will be no session.
+        """A result before the end of the handshake says why there will be no session.
 
-        An id that --resume does not find is such a one; the process then exits with 1.
+        For example, --resume did not find the id; the process then exits with 1.
         """
         error = error_of(result)
         is_lost = NO_SESSION in error
@@ -75,7 +75,7 @@ class ClaudeOpening:
         return self._refused(failure, error)
 
     def session(self, session_id: str) -> list[Fact]:
-        """A line named the session; /clear and --fork-session change it."""
+        """A line names the session; /clear and --fork-session change it."""
         if not session_id or session_id in (self._session_id, self._unusable):
             return []
         if not is_session_id(session_id):
@@ -95,7 +95,7 @@ class ClaudeOpening:
 
 
 def capabilities_of(answer: JsonObject) -> ProviderCapabilities:
-    """What the CLI said about itself, and what its protocol can do in every version we know."""
+    """What the CLI reports, and what its protocol can do in every known version."""
     models = as_objects(answer.get("models"))
     return ProviderCapabilities(
         agent="Claude Code",
@@ -122,6 +122,6 @@ def capabilities_of(answer: JsonObject) -> ProviderCapabilities:
 
 
 def commands_of(answer: JsonObject) -> tuple[Choice, ...]:
-    """The slash commands. A prompt that begins with one may never reach the model."""
+    """The slash commands. A prompt that starts with one may never reach the model."""
     commands = as_objects(answer.get("commands"))
     return tuple(Choice(text_at(one, "name"), text_at(one, "description")) for one in commands)

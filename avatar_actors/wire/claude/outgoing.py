@@ -1,4 +1,4 @@
-"""What the host sends to Claude Code: lines of bytes, and requests with their answers."""
+"""Encodes what the host sends to Claude Code, and matches its requests with their answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ATTACHMENTS: Final = ("image", "pdf", "text")
 
 
 def user_message(text: str, attachments: tuple[Attachment, ...], uuid: str) -> bytes:
-    """A prompt. One that begins with "/" may never reach the model: the CLI knows commands."""
+    """A prompt. One that starts with "/" may be a command and never reach the model."""
     content: str | list[JsonObject] = text
     if attachments:
         content = [*map(_block, attachments), {"type": "text", "text": text}]
@@ -40,13 +40,13 @@ def control_success(request_id: str, response: JsonObject) -> bytes:
 
 
 def control_error(request_id: object, error: str) -> bytes:
-    """The answer to a request of the CLI that we cannot serve; an odd id is said back as it is."""
+    """An error for a request of the CLI; an odd id is returned as it is."""
     answer = {"subtype": "error", "request_id": request_id, "error": error}
     return json_line({"type": "control_response", "response": answer})
 
 
 def unacceptable(attachments: tuple[Attachment, ...]) -> str:
-    """Why these cannot go along with a prompt, or nothing."""
+    """Why these attachments cannot be sent, or nothing."""
     for attachment in attachments:
         kind = attachment.mime_type
         if kind not in IMAGES and attachment.kind not in {"pdf", "text"}:
@@ -91,7 +91,7 @@ class InterruptRequest(Struct, frozen=True):
 
 
 class Unqueue(Struct, frozen=True):
-    """Take back a message that the CLI has not begun with."""
+    """Withdraw a message that the CLI has not started with."""
 
     uuid: str
 
@@ -118,23 +118,23 @@ class Requests:
         self._waiting: dict[str, Purpose] = {}
 
     def ask(self, purpose: Purpose, request: JsonObject) -> None:
-        """Send the request; its answer will find the purpose again."""
+        """Send the request, and remember its purpose for the answer."""
         self._count += 1
         request_id = f"avatar-{self._count}"
         self._waiting[request_id] = purpose
         self._send(control_request(request_id, request))
 
     def waits_for(self, response: ControlResponse) -> bool:
-        """Whether this answers something."""
+        """Whether this answers an open request."""
         return response.request_id in self._waiting
 
     def answered(self, response: ControlResponse) -> Purpose | None:
-        """What this answers, or None if nothing that we asked."""
+        """The purpose of the answered request; None if it is not ours."""
         return self._waiting.pop(response.request_id, None)
 
 
 def call_request(call: Call) -> JsonObject | str:
-    """The request that the call means, or why there is none."""
+    """The request for the call, or why there is none."""
     subtype = SUBTYPES.get(call.action, "")
     if call.action.startswith(RAW):
         subtype = call.action.removeprefix(RAW)

@@ -1,4 +1,4 @@
-"""Permission requests of Claude Code: asked, answered, withdrawn."""
+"""Tracks the permission requests of Claude Code: asked, answered, withdrawn."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ClaudeQuestion(Struct, frozen=True):
 
 
 class ClaudePermissions:
-    """The requests that wait; each gets exactly one answer unless the CLI withdraws it."""
+    """The open requests; each gets exactly one answer unless the CLI withdraws it."""
 
     def __init__(
         self, progress: PhaseTracker, tools: ClaudeTools, send: Callable[[bytes], None]
@@ -80,20 +80,20 @@ class ClaudePermissions:
         return [PermissionWithdrawn(request_id)] if known else []
 
     def forget_all(self) -> list[Fact]:
-        """Nobody waits for an answer any more, and none is sent."""
+        """Drop all requests without an answer."""
         requests = list(self._pending)
         self._pending.clear()
         return [PermissionWithdrawn(request_id) for request_id in requests]
 
     def cancel_all(self) -> list[Fact]:
-        """The turn is being cancelled: nobody waits for a decision any more."""
+        """Deny all requests: the turn is being cancelled."""
         for request_id in self._pending:
             self._send(control_success(request_id, CANCELLED))
         return self.forget_all()
 
 
 def _allow(answer: AnswerPermission, pending: ClaudeQuestion) -> JsonObject:
-    # 2.1.197 takes an answer without updatedInput for a denial.
+    # 2.1.197 treats an answer without updatedInput as a denial.
     given = answer.updated_input
     response: JsonObject = {
         "behavior": "allow",
@@ -109,7 +109,7 @@ def _deny(message: str) -> JsonObject:
 
 
 def _suggestions(request: JsonObject) -> tuple[JsonObject, ...]:
-    """What "always" means: the rules for this very call, or, where they are not enough, all.
+    """What "always" means: the rules for this very call, or all suggestions if they do not suffice.
 
     2.1.325 suggests beside the rule also the mode acceptEdits: more than was asked for, so it is
     left out where it can be. Where a path is the reason (`blocked_path`) neither the rule nor the

@@ -1,4 +1,4 @@
-"""The tool calls of a turn, the sub-agents and the background tasks of Claude Code."""
+"""Tracks the tool calls of a turn, the sub-agents and the background tasks of Claude Code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from avatar_actors.wire.claude.lines import AssistantLine, ContentBlock, as_obje
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.phases import RecentIds
 
-# The kinds are those of ACP, so that every agent's tools have the same ones.
+# The kinds of ACP, so that the tools of all agents have the same ones.
 KINDS: Final = {
     "Read": "read",
     "NotebookRead": "read",
@@ -55,14 +55,14 @@ def tool_event(block: ContentBlock, status: ToolStatus, parent_id: str = "") -> 
 
 
 class ClaudeTools:
-    """The calls of the turn. Those it left open are remembered: no later turn may have them."""
+    """The calls of the turn. Those left open are remembered, so that later turns ignore them."""
 
     def __init__(self) -> None:
         self._open: dict[str, ToolEvent] = {}
         self._past = RecentIds()
 
     def announced(self, block: ContentBlock) -> list[ToolEvent]:
-        """The model begins to write a call; its input is still to come."""
+        """The model starts to write a call; its input is still to come."""
         return self._now(tool_event(block, ToolStatus.PENDING))
 
     def started(self, block: ContentBlock, parent_id: str) -> list[ToolEvent]:
@@ -70,7 +70,7 @@ class ClaudeTools:
         return self._now(tool_event(block, ToolStatus.STARTED, parent_id))
 
     def approval(self, tool_name: str, tool_id: str, tool_input: JsonObject) -> ToolEvent:
-        """The call as it stands in a permission request."""
+        """The call as in a permission request."""
         block = ContentBlock(name=tool_name, id=tool_id, input=tool_input)
         known = self._open.get(tool_id)
         event = tool_event(block, ToolStatus.APPROVAL, known.parent_id if known else "")
@@ -79,12 +79,12 @@ class ClaudeTools:
         return event
 
     def approved(self, tool_id: str) -> list[ToolEvent]:
-        """The call may run; whether it does, its result will tell."""
+        """The call may run."""
         event = self._open.get(tool_id)
         return self._now(_with(event, ToolStatus.STARTED)) if event else []
 
     def finished(self, block: ContentBlock, *, failure: ToolStatus) -> list[ToolEvent]:
-        """The result of a call has come; nothing when no such call is open."""
+        """The result of a call; nothing if no such call is open."""
         event = self._open.pop(block.tool_use_id, None)
         if event is None:
             return []
@@ -94,7 +94,7 @@ class ClaudeTools:
         return [_with(event, ToolStatus.COMPLETED, result=text)]
 
     def end_turn(self, status: ToolStatus) -> list[ToolEvent]:
-        """What becomes of the calls that the agent never finished."""
+        """End the calls that the agent never finished."""
         left = [_with(event, status) for event in self._open.values()]
         self._past.add(*self._open)
         self._open.clear()
@@ -120,7 +120,7 @@ def plan_of(block: ContentBlock) -> list[PlanEvent]:
 
 
 def result_text(content: Any) -> str:
-    """A tool's result as text: it is a string or a list of blocks."""
+    """A tool's result as text; it is a string or a list of blocks."""
     if isinstance(content, str):
         return content
     blocks = as_objects(content)
@@ -160,7 +160,8 @@ REMEMBERED: Final = 256
 
 
 class ClaudeTask(Struct):
-    """One of them. `is_implicit`: known only by what it says, so its call ends it (2.1.197)."""
+    """A sub-agent or background task. `is_implicit`: known only by its text, so its call ends it
+    (2.1.197)."""
 
     task_id: str
     tool_id: str = ""
@@ -174,13 +175,13 @@ class ClaudeTask(Struct):
 
 
 class ClaudeTasks:
-    """All that run, and the last of those that ran."""
+    """The running tasks, and the last of the ended ones."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, ClaudeTask] = {}
 
     def notice(self, subtype: str, fields: JsonObject) -> list[ActivityEvent]:
-        """What a line `task_…` says."""
+        """The events of a `task_…` line."""
         task_id = text_at(fields, "task_id")
         if not task_id:
             return []
@@ -210,7 +211,7 @@ class ClaudeTasks:
         return [_event(task)]
 
     def reported(self, run_id: str, text: str) -> list[ActivityEvent]:
-        """The model was woken by a task, outside of any turn, and said this about it."""
+        """The model was woken by a task, outside of any turn, and wrote this about it."""
         runs = (task for task in self._tasks.values() if run_id and run_id == task.run_id)
         task = next(runs, None)
         if task is None or not text:
@@ -219,7 +220,7 @@ class ClaudeTasks:
         return [_event(task)]
 
     def tool_over(self, tool_id: str, status: ActivityStatus) -> list[ActivityEvent]:
-        """The call that a sub-agent answers has its result."""
+        """The call of a sub-agent has its result."""
         task = self._of_tool(tool_id)
         if task is None or not task.is_implicit or task.status is not ActivityStatus.RUNNING:
             return []

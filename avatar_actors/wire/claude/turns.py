@@ -1,4 +1,4 @@
-"""The turns of a conversation with Claude Code: what belongs to one, and how it ends."""
+"""Decides which lines of Claude Code belong to a turn, and how the turn ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EXECUTION_ERROR: Final = "error_during_execution"
 
 
 class ResultVerdict(Struct, frozen=True):
-    """What a result says about the turn."""
+    """What a result means for the turn."""
 
     outcome: Outcome
     stop_reason: str = ""
@@ -43,11 +43,11 @@ class ResultVerdict(Struct, frozen=True):
 
 
 class ClaudeTurnAccount(Struct):
-    """The present turn.
+    """The current turn.
 
-    One user message is not one result: it may be folded into a run that a background task began,
-    and such a run may follow the answer. `has_begun` says that the CLI has taken up the prompt,
-    so that what comes now belongs to it.
+    One user message is not one result: it may be folded into a run that a background task started,
+    and such a run may follow the answer. `has_begun`: the CLI has started with the prompt, so what
+    comes now belongs to it.
     """
 
     turn_id: int
@@ -57,7 +57,7 @@ class ClaudeTurnAccount(Struct):
     verdict: ResultVerdict | None = None
 
     def owns(self, result: ClaudeResultLine) -> bool:
-        """Whether the result is that of this turn's prompt.
+        """Whether the result belongs to this turn's prompt.
 
         2.1.325 names the messages that were answered and gives an `origin` to results of runs that
         nobody prompted; 2.1.197 does neither and has no such runs.
@@ -87,7 +87,7 @@ def error_of(result: ClaudeResultLine) -> str:
     if isinstance(status, int) and str(status) not in words:
         words = f"{words} (HTTP {status})".strip()
     if "/login" in words:
-        # "Not logged in · Please run /login": there is no such command for a host to run.
+        # "Not logged in · Please run /login": a host cannot run such a command.
         words = f"{words} {LOGIN_ADVICE}"
     return words or text_at(result.subtype) or "the agent gave no reason"
 
@@ -97,7 +97,7 @@ TAKEN_BACK = ResultVerdict(Outcome.CANCELLED, "cancelled before it began")
 
 
 class ClaudeTurns:
-    """One turn at a time, and what runs beside it.
+    """One turn at a time, and what runs besides it.
 
     The end of a turn is `session_state_changed idle`; a CLI that sends no states ends it with the
     result. The CLI starts runs of its own when a background task is done. What such a run says
@@ -109,7 +109,7 @@ class ClaudeTurns:
         self, progress: PhaseTracker, tools: ClaudeTools, tasks: ClaudeTasks, meter: Meter
     ) -> None:
         self.hears = False
-        # The same, and no half of a sign waits for the other.
+        # The same, and no half of a character waits for the other.
         self.hears_plainly = False
         self.speech = ModelOutput(tools, tasks)
         self._progress = progress
@@ -126,7 +126,7 @@ class ClaudeTurns:
 
     @property
     def turn_id(self) -> int | None:
-        """The present turn."""
+        """The current turn."""
         return self._turn.turn_id if self._turn else None
 
     def begin(self, turn_id: int, uuid: str) -> None:
@@ -142,11 +142,11 @@ class ClaudeTurns:
         self._steers.add(uuid)
 
     def own_messages(self) -> tuple[str, ...]:
-        """What was said in the present turn and may still wait."""
+        """The messages of the current turn that may still be queued."""
         return (self._turn.uuid, *self._steers) if self._turn else ()
 
     def is_cancelling(self, uuid: str) -> bool:
-        """Whether this is the prompt of the present turn, and that is being cancelled."""
+        """Whether this is the prompt of the current turn, which is being cancelled."""
         is_present = self._turn is not None and self._turn.uuid == uuid
         return is_present and self._progress.phase is Phase.CANCELLING
 
@@ -159,12 +159,12 @@ class ClaudeTurns:
         return waiting
 
     def close(self) -> None:
-        """Nothing is listened to any more."""
+        """Ignore everything from now on."""
         self._turn = None
         self._listen()
 
     def joined(self, raw: bytes) -> tuple[list[Fact], bytes]:
-        """A line that was refused: what goes before it, and the line, its text put together."""
+        """For a refused line: the events before it, and the line with its text joined."""
         if not self.hears:
             return [], raw
         half, raw = self._halves.joined(raw)
@@ -172,7 +172,7 @@ class ClaudeTurns:
         return [self.speech.text(half)] if half else [], raw
 
     def lost_half(self) -> list[AvatarEvent]:
-        """Half a sign waited for the other, and something else came."""
+        """Half a character waited for the other, and something else came."""
         half = self._halves.left_over()
         if not half:
             return []
@@ -211,7 +211,7 @@ class ClaudeTurns:
         return [*self.speech.results(line, failure)]
 
     def result(self, result: ClaudeResultLine) -> list[Fact]:
-        """A run is over; whether the turn is, depends."""
+        """A run has ended, and perhaps the turn with it."""
         uuid = text_at(result.uuid)
         if uuid and uuid == self._last_result:
             return [remark("a result came twice")]
@@ -225,7 +225,7 @@ class ClaudeTurns:
             self._listen()
         facts: list[Fact] = [] if turn.has_begun else [*self._reported(result)]
         if is_own and not self.speech.has_text and not result.is_error and text_at(result.result):
-            # A local command, or structured output: the answer stands nowhere else.
+            # A local command, or structured output: the answer is nowhere else.
             facts.append(TextEvent(text=text_at(result.result), is_complete=True))
         facts += self._meter.result(result)
         if is_own or (turn.has_begun and turn.verdict is None):
@@ -249,7 +249,7 @@ class ClaudeTurns:
         return self._end(turn, NO_RESULT) if turn.is_running else []
 
     def lifecycle(self, line: LifecycleLine) -> list[Fact]:
-        """How far a message of ours is."""
+        """The new state of a message of ours."""
         self._has_lifecycles = True
         if line.state == "queued":
             return []
@@ -263,9 +263,9 @@ class ClaudeTurns:
         return []
 
     def taken_back(self, uuid: str) -> list[Fact]:
-        """A message is cancelled; if the CLI has not begun with it, nothing more will come of it.
+        """A message was cancelled; if the CLI had not started with it, nothing more will come.
 
-        Of one that was interrupted 2.1.325 says so too, between the result and idle.
+        2.1.325 says so of an interrupted one too, between the result and idle.
         """
         turn = self._turn
         if turn is None or turn.uuid != uuid or turn.is_running or turn.verdict:

@@ -1,4 +1,4 @@
-"""What a turn has used: cumulative figures of the CLI, made into figures per turn."""
+"""Measures what a turn has used, from the cumulative figures of the CLI."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NOTHING: Final = (Usage(), Usage(cost_usd=0.0))
 
 
 class Meter:
-    """Tokens and money of the present turn.
+    """Tokens and cost of the current turn.
 
-    `input_tokens` are those that were not read from the cache; `cached_tokens` are those that were.
+    `input_tokens` were not read from the cache; `cached_tokens` were.
 
     Money: `total_cost_usd` counts up for the life of the process, and 2.1.325 restores it on
     --resume while 2.1.197 begins at 0. Nobody says the restored amount before the first result, so
@@ -33,25 +33,25 @@ class Meter:
 
     @property
     def turn(self) -> Usage:
-        """What the present turn has used up to now."""
+        """What the current turn has used so far."""
         return self._settled + self._running
 
     def begin(self) -> None:
-        """Another turn begins at nothing."""
+        """Start a turn with nothing used."""
         self._settled = self._running = Usage()
 
     def message(self, usage: object) -> list[AvatarEvent]:
-        """A message of the model is complete; its money is only told with the result."""
+        """A message of the model is complete; its cost comes only with the result."""
         used = _tokens(usage)
         self._context = used.tokens
         self._running += used
         return [*impossible(usage), *([] if used in NOTHING else [cost_event(self.turn)])]
 
     def result(self, result: ClaudeResultLine) -> list[AvatarEvent]:
-        """The figures of a result replace what was counted since the one before."""
+        """Replace what was counted since the previous result with its figures."""
         used = self._used_by(result)
         if used in NOTHING:
-            # 2.1.325 does not count a message that was interrupted, though it was begun with.
+            # 2.1.325 does not count an interrupted message, though it had started.
             used += self._running
         self._settled += used
         self._running = Usage()
@@ -59,7 +59,7 @@ class Meter:
         return [*_odd(result), *told, *self._fill(result)]
 
     def outside(self, result: ClaudeResultLine) -> list[AvatarEvent]:
-        """A run that belongs to no turn: what it used, by itself."""
+        """What a run outside of any turn has used."""
         used = self._used_by(result)
         return [*_odd(result), *([] if used in NOTHING else [cost_event(used)])]
 

@@ -1,6 +1,6 @@
-"""Claude Code's stream-json with its control protocol, 2.1.197 to 2.1.325, without any I/O.
+"""The wire of Claude Code's stream-json and control protocol, 2.1.197 to 2.1.325.
 
-The wire frames lines, keeps the phase and routes; what a line means is in the claude_… modules.
+It frames lines, keeps the phase and routes; the other modules of this folder interpret the lines.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ ON_TRUST: Final = PermissionBasis.ON_TRUST
 class ClaudeWire:
     """One connection to one `claude -p --input-format stream-json …`.
 
-    `seed` must differ from process to process: the messages' ids are made of it and of the turn,
-    and the CLI passes over a message whose id it finds in the stored session.
+    `seed` must differ between processes: the ids of messages are made of it and the turn, and the
+    CLI skips a message whose id is in the stored session.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class ClaudeWire:
         }
 
     def command(self, command: Command) -> list[Fact]:
-        """Say this to the agent."""
+        """Send the command."""
         return self._commands[type(command)](command)
 
     def receive(self, data: bytes) -> list[Fact]:
-        """What these bytes mean."""
+        """The facts in these bytes."""
         facts: list[Fact] = []
         decode, stream_line = lines.line_decoder.decode, lines.StreamLine
         conversation, speech = self._conversation, self._conversation.speech
@@ -127,14 +127,14 @@ class ClaudeWire:
         return facts
 
     def end_of_stream(self) -> list[Fact]:
-        """What is left of half a line."""
+        """The facts of an unfinished line."""
         rest = self._lines.end()
         half = self._conversation.lost_half()
         cut = [remark(f"the agent stopped within a line: {shown(rest)}")] if rest else []
         return [*half, *cut]
 
     def data_to_send(self) -> bytes:
-        """The bytes that have come up since the last call."""
+        """The bytes to send since the last call."""
         data = bytes(self._out)
         self._out.clear()
         return data
@@ -152,7 +152,7 @@ class ClaudeWire:
         if error or not self._progress.go(Step.PROMPT):
             error = error or f"no prompt is taken while {self._progress.phase.value}"
             return [TurnOver(turn_id=turn_id, outcome=Outcome.REJECTED, error=error)]
-        # Sent again by the host's policy, it is another message: one whose id is known is ignored.
+        # A retry is another message: one with a known id is ignored.
         again = f" again {sent}" if (sent := self._sendings[turn_id]) else ""
         self._sendings = Counter({turn_id: sent + 1})
         uuid = self._message_id(f"turn {turn_id}{again}")
@@ -161,7 +161,7 @@ class ClaudeWire:
         return []
 
     def _steer(self, command: Steer) -> list[Fact]:
-        # The CLI folds it into the running turn, after the next result of a tool.
+        # The CLI folds it into the running turn, after the next tool result.
         is_present = command.turn_id == self._conversation.turn_id
         if self._progress.phase is not Phase.TURN or not is_present:
             return [remark(f"turn {command.turn_id} does not run; nothing was said into it")]
@@ -208,7 +208,7 @@ class ClaudeWire:
     def _system(self, subtype: str, raw: bytes) -> list[Fact]:
         fields = decoded(raw)
         if not is_object(fields):
-            # Broken UTF-8 in a field that the first decoding passes over.
+            # Broken UTF-8 in a field that the first decoding skips.
             return [_garbage(raw)]
         if subtype == "session_state_changed":
             return self._state(text_at(fields, "state"))
@@ -221,7 +221,7 @@ class ClaudeWire:
         return [unrecognised(raw, "claude")] if events is None else [*events]
 
     def _state(self, state: str) -> list[Fact]:
-        # An idle agent waits for no permission, whether or not it withdrew its request.
+        # An idle agent has no open permission requests, withdrawn or not.
         forgotten = self._permissions.forget_all() if state == "idle" else []
         return [*forgotten, *self._conversation.state(state)]
 
@@ -231,7 +231,7 @@ class ClaudeWire:
         return self._conversation.result(result)
 
     def _refused(self, raw: bytes) -> list[Fact]:
-        """A line of no known form as it stands; mended it may have one."""
+        """A line that does not decode as it is, but may when mended."""
         half, raw = self._conversation.joined(raw)
         line = decoded_by(lines.line_decoder.decode, raw)
         known = self._unknown(raw) if line is None else self._line(line, raw)
@@ -248,7 +248,7 @@ class ClaudeWire:
         return [unrecognised(raw, "claude")] if events is None else [*events]
 
     def _unread(self, raw: bytes, why: str) -> list[Fact]:
-        """Nobody waits for ever: a request gets an error, and what answers one of ours is one."""
+        """Handle an unreadable line: refuse a request; an answer counts as an error."""
         fields = fields_of(raw)
         match fields.get("type"):
             case "control_request":
@@ -266,7 +266,7 @@ class ClaudeWire:
 
     def _message_id(self, name: str) -> str:
         digest = hashlib.sha256(f"{self._seed} {name}".encode()).hexdigest()
-        # The form of a UUID of version 4: the CLI takes no other.
+        # In the form of a UUID of version 4: the CLI accepts no other.
         return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-8{digest[17:20]}-{digest[20:32]}"
 
 

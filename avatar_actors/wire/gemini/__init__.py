@@ -1,3 +1,3 @@
-"""Gemini's headless mode, by way of our shim."""
+"""Gemini's headless mode, run through our shim."""
 
 __all__: list[str] = []

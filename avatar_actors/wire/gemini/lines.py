@@ -1,4 +1,4 @@
-"""The lines of Gemini's headless stream-json, and those that our shim adds."""
+"""Types of the lines of Gemini's headless stream-json, and of those that our shim adds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from avatar_actors.wire.mending import Piece
 
 
 class MessageLine(Struct, frozen=True, gc=False, tag_field="type", tag="message"):
-    """A piece of the answer, or the prompt said back."""
+    """A piece of the answer, or the prompt echoed."""
 
     role: str = ""
     content: str = ""
@@ -35,7 +35,7 @@ class ToolUseLine(Struct, frozen=True, tag_field="type", tag="tool_use"):
 
 
 class ToolResultLine(Struct, frozen=True, tag_field="type", tag="tool_result"):
-    """What came of a tool call."""
+    """The result of a tool call."""
 
     tool_id: str = ""
     status: str = ""
@@ -51,7 +51,7 @@ class ErrorLine(Struct, frozen=True, tag_field="type", tag="error"):
 
 
 class GeminiResultLine(Struct, frozen=True, tag_field="type", tag="result"):
-    """How the run went; missing after a signal (0.61.0)."""
+    """The result of the run; missing after a signal (0.61.0)."""
 
     status: Any = None
     error: Any = None
@@ -59,14 +59,14 @@ class GeminiResultLine(Struct, frozen=True, tag_field="type", tag="result"):
 
 
 class HelloLine(Struct, frozen=True, tag_field="type", tag="avatar_hello"):
-    """The shim is there, and whether gemini is."""
+    """The shim has started; says whether gemini is installed."""
 
     session_id: str = ""
     error: str = ""
 
 
 class ExitLine(Struct, frozen=True, tag_field="type", tag="avatar_exit"):
-    """The run is over and its process reaped; no returncode: it could not start."""
+    """The run has ended and its process is reaped; without a returncode it could not start."""
 
     turn: int = 0
     returncode: int | None = None

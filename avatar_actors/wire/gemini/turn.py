@@ -1,4 +1,4 @@
-"""One headless run of Gemini: its prompt, its tool calls, and what its end means."""
+"""Interprets one headless run of Gemini: its prompt, its tool calls, and its outcome."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from avatar_actors.wire.gemini.lines import ExitLine, GeminiResultLine, ToolResu
 from avatar_actors.wire.json_values import count_at, text_at
 from avatar_actors.wire.phases import RecentIds
 
-# The kinds are those of ACP, so that every agent's tools have the same ones.
+# The kinds of ACP, so that the tools of all agents have the same ones.
 KINDS: Final = {
     "glob": "search",
     "google_web_search": "fetch",
@@ -34,14 +34,14 @@ TITLE_LENGTH: Final = 200
 
 
 class GeminiTools:
-    """The open calls, and the ids of those that an earlier turn has left open."""
+    """The open calls, and the ids of those that an earlier turn left open."""
 
     def __init__(self) -> None:
         self._open: dict[str, ToolEvent] = {}
         self._past = RecentIds()
 
     def started(self, line: ToolUseLine) -> list[ToolEvent]:
-        """A call; nothing when it is one of an earlier turn."""
+        """A new call; nothing if it belongs to an earlier turn."""
         if line.tool_id in self._past:
             return []
         event = ToolEvent(
@@ -55,7 +55,7 @@ class GeminiTools:
         return [event]
 
     def finished(self, line: ToolResultLine) -> list[ToolEvent]:
-        """The result of a call; nothing when no such call is open."""
+        """The result of a call; nothing if no such call is open."""
         event = self._open.pop(line.tool_id, None)
         if event is None:
             return []
@@ -67,7 +67,7 @@ class GeminiTools:
         return [msgspec.structs.replace(event, status=ToolStatus.FAILED, error=error)]
 
     def end_turn(self, status: ToolStatus) -> list[ToolEvent]:
-        """What becomes of the calls that were never finished."""
+        """End the calls that were never finished."""
         left = [msgspec.structs.replace(event, status=status) for event in self._open.values()]
         self._past.add(*self._open)
         self._open.clear()
@@ -107,7 +107,7 @@ def turn_over(
 
 
 def usage_of(result: GeminiResultLine) -> Usage:
-    """This run's tokens; nobody tells money. Thoughts count only in the total (0.61.0)."""
+    """The tokens of this run; there is no cost. Thoughts count only in the total (0.61.0)."""
     output = count_at(result.stats, "output_tokens")
     given = count_at(result.stats, "input_tokens")
     cached = count_at(result.stats, "cached")
@@ -142,7 +142,7 @@ def _error(exit_line: ExitLine, result: GeminiResultLine | None) -> str:
     return f"gemini ended without a result, with exit code {code}"
 
 
-# Gemini reads no more than this of its stdin, by which a long prompt goes.
+# Gemini reads no more than this from its stdin, which carries a long prompt.
 LONGEST: Final = 8 * 1024 * 1024
 
 
@@ -158,7 +158,7 @@ def unacceptable(prompt: Prompt) -> str:
 
 
 def prompt_text(prompt: Prompt) -> str:
-    """All that is said."""
+    """The whole text to send."""
     return "\n\n".join([*map(_file, prompt.attachments), prompt.text])
 
 

@@ -1,4 +1,4 @@
-"""Gemini's headless mode through our shim: one process per prompt, told as one connection."""
+"""The wire of Gemini's headless mode through our shim: a process per prompt as one connection."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ UNCHECKED: Final = "gemini looks for the session with the first prompt"
 
 
 class GeminiHeadlessWire:
-    """One connection to the shim; each turn is a process, and ends with it, not with its result."""
+    """One connection to the shim; a turn ends with its process, not with its result."""
 
     def __init__(
         self, *, max_line: int = MAX_LINE, permissions: PermissionBasis = ON_TRUST
@@ -110,11 +110,11 @@ class GeminiHeadlessWire:
         }
 
     def command(self, command: Command) -> list[Fact]:
-        """Say this to the agent."""
+        """Send the command."""
         return self._commands[type(command)](command)
 
     def receive(self, data: bytes) -> list[Fact]:
-        """What these bytes mean."""
+        """The facts in these bytes."""
         facts: list[Fact] = []
         message_line, halves = lines.MessageLine, self._halves
         for raw in self._lines.feed(data):
@@ -134,7 +134,7 @@ class GeminiHeadlessWire:
         return facts
 
     def end_of_stream(self) -> list[Fact]:
-        """What is left of half a line."""
+        """The facts of an unfinished line."""
         rest = self._lines.end()
         left: list[Fact] = self._lost_half()
         return [*left, remark(f"the shim stopped within a line: {shown(rest)}")] if rest else left
@@ -148,7 +148,7 @@ class GeminiHeadlessWire:
         return self._handlers[type(line)](line)
 
     def _refused(self, raw: bytes) -> list[Fact]:
-        """A line of no known form as it stands; mended it may have one."""
+        """A line that does not decode as it is, but may when mended."""
         lost: list[Fact] = []
         if self._hears:
             half, raw = self._halves.joined(raw)
@@ -165,7 +165,7 @@ class GeminiHeadlessWire:
         return [TextEvent(text=half)] if half else []
 
     def data_to_send(self) -> bytes:
-        """The bytes that have come up since the last call."""
+        """The bytes to send since the last call."""
         data = bytes(self._out)
         self._out.clear()
         return data
@@ -194,7 +194,7 @@ class GeminiHeadlessWire:
             why=UNCHECKED if resume else "",
             model=self._wish.model,
             mode=self._wish.mode,
-            # A tool that is not there is told as used, too, and then that it failed.
+            # An unknown tool is reported as used, too, and then as failed.
             asks_after_start=True,
         )
         return [opened]
@@ -240,7 +240,7 @@ class GeminiHeadlessWire:
     def _message(self, _line: lines.MessageLine) -> list[Fact]:
         if not self._hears:
             return self._stray()
-        # The prompt said back: from here on there is a session to resume.
+        # The echoed prompt: from here on there is a session to resume.
         self._is_stored = True
         return self._checked(Continuity.RESUMED, "")
 
@@ -274,13 +274,13 @@ class GeminiHeadlessWire:
         is_cancelled = over.outcome is Outcome.CANCELLED
         lost: list[Fact] = []
         if over.outcome is Outcome.FAILED and self._is_unchecked:
-            # It has no such session: the next prompt begins a new one.
+            # It has no such session: the next prompt starts a new one.
             self._is_stored, self._session_id = False, ""
             lost = self._checked(Continuity.FRESH, over.error)
         left = self._tools.end_turn(ToolStatus.CANCELLED if is_cancelled else ToolStatus.UNKNOWN)
         self._hears = False
         self._progress.go(Step.OVER)
-        # Who died may have left others behind: the session ends, and all its processes with it.
+        # A process that died may have left others behind: the session ends with all its processes.
         end: list[Fact] = [Broken(over.error)] if over.outcome is Outcome.CRASHED else []
         return [*lost, *left, over, *end]
 

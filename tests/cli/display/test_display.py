@@ -247,7 +247,7 @@ def test_long_diff_is_printed_whole_above_the_question() -> None:
     above = finished(display)
     assert [number for number in range(50) if f"+line {number}" not in above] == []
     assert "+line 49\n" in frame(display)
-    assert "(42 lines hidden: all of it is above)" in frame(display)
+    assert "(42 lines hidden: see all of it above)" in frame(display)
 
 
 LONG_COMMANDS = (
@@ -295,7 +295,7 @@ def test_low_07_what_is_too_deep_to_show_is_said_to_be() -> None:
     deep: dict[str, Any] = {}
     for _ in range(5000):
         deep = {"a": deep}
-    assert "nested too deeply to be shown" in frame(told(asked(deep)))
+    assert "too deeply nested to be shown" in frame(told(asked(deep)))
 
 
 def test_keys_stay_on_a_screen_that_is_too_small() -> None:
@@ -324,16 +324,16 @@ def test_question_counts_down_to_its_deadline() -> None:
 @pytest.mark.parametrize(
     ("ended", "words"),
     [
-        (TurnEndedEvent(outcome=Outcome.REFUSED), "✗ the agent refuses\n  → say it in other"),
+        (TurnEndedEvent(outcome=Outcome.REFUSED), "✗ the agent refused\n  → rephrase"),
         (TurnEndedEvent(outcome=Outcome.CANCELLED, duration=3), "⊘ interrupted after 3.0s"),
         (TurnEndedEvent(outcome=Outcome.FAILED, reason="bad"), "✗ failed: bad"),
-        (TurnEndedEvent(outcome=Outcome.TIMED_OUT), "✗ out of time\n  → give it more"),
+        (TurnEndedEvent(outcome=Outcome.TIMED_OUT), "✗ out of time\n  → allow more"),
         (TurnEndedEvent(outcome=Outcome.OVER_BUDGET), "✗ over budget\n  → raise it with --budget"),
         (TurnEndedEvent(outcome=Outcome.REJECTED), "✗ not sent"),
         (TurnEndedEvent(outcome=Outcome.CRASHED, can_retry=True), "no tool had run: send it again"),
         (
             TurnEndedEvent(outcome=Outcome.CRASHED, unknown_tools=("a",)),
-            "1 tool call(s) were under",
+            "1 tool call(s) were running",
         ),
     ],
 )
@@ -402,6 +402,6 @@ def test_of_an_avatar_that_gave_up_nobody_is_told_to_wait() -> None:
     gave_up = ErrorEvent(error="too many crashes", recoverable=False)
     assert "No agent now: waiting for it to come back" in frame(told(lost))
     display = told(lost, gave_up)
-    assert "No agent now: the next prompt begins anew" in frame(display)
-    assert finished(display).count("the next prompt begins anew") == 1
+    assert "No agent now: the next prompt starts a new conversation" in frame(display)
+    assert finished(display).count("the next prompt starts a new conversation") == 1
     assert "waiting" in frame(told(lost, gave_up, StateEvent(new_state=BridgeState.ERROR)))

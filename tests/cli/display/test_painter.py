@@ -8,7 +8,7 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from avatar_actors.cli.display import Painter
+from avatar_actors.cli.terminal.painter import Painter
 from tests.cli.emulator import Emulator, TmuxEmulator
 
 LINE = st.text(alphabet="ab č漢🐎", max_size=30).map(lambda text: f"x{text}".rstrip())

@@ -7,9 +7,10 @@ from tests.cli.repl.conftest import Talking
 from tests.cli.repl.pressing import leave, said, say, terminate, typed
 from tests.cli.terminal import Terminal
 from tests.conformance.remains import read
+from tests.fake_agents.launcher import configuration
 from tests.thorough import for_conformance
 
-KEYS = "y, n, a or e is your answer"
+KEYS = "press y, n, a or e to answer"
 
 
 def ask(terminal: Terminal, **details: object) -> None:
@@ -38,7 +39,7 @@ def test_y_and_n_answer_on_an_empty_line_and_are_letters_on_any_other(talking: T
 def test_e_edits_the_input_in_the_editor_and_the_tool_gets_it(
     talking: Talking, tmp_path: Path
 ) -> None:
-    (tmp_path / "avatar.yaml").write_text("provider: embedded\nembedded: {dialect: claude}\n")
+    (tmp_path / "avatar.yaml").write_text(configuration(tmp_path))
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\nsed -i 's/make it so/make it better/' \"$1\"\n")
     editor.chmod(0o700)
@@ -57,7 +58,7 @@ def test_e_edits_the_input_in_the_editor_and_the_tool_gets_it(
 
 @for_conformance
 def test_sigterm_ends_the_editor_too(talking: Talking, tmp_path: Path) -> None:
-    (tmp_path / "avatar.yaml").write_text("provider: embedded\nembedded: {dialect: claude}\n")
+    (tmp_path / "avatar.yaml").write_text(configuration(tmp_path))
     editor = tmp_path / "editor"
     editor.write_text("#!/bin/sh\necho at it; exec sleep 600.25 # $1\n")
     editor.chmod(0o700)
@@ -75,7 +76,7 @@ def test_an_agent_that_takes_no_other_input_says_so_and_is_still_asked(talking: 
     with talking(VISUAL="/nowhere") as terminal:
         ask(terminal)
         terminal.press("e")
-        terminal.wait_for("takes no other input")
+        terminal.wait_for("does not accept a changed input")
         terminal.wait_until(lambda: KEYS in terminal.lines, "the keys again")
         terminal.press("y")
         terminal.wait_for("[allowed]")

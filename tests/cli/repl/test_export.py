@@ -14,8 +14,7 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from avatar_actors.cli.repl.export import Existing, export_to
-from avatar_actors.cli.repl.session_log import SessionLog
+from avatar_actors.cli.repl.session_log import Existing, SessionLog, export_to
 
 TALK: tuple[AvatarEvent, ...] = (
     SessionInfoEvent(model="opus"),
@@ -36,18 +35,18 @@ TALK: tuple[AvatarEvent, ...] = (
 
 
 @pytest.fixture
-def minutes() -> SessionLog:
-    minutes = SessionLog()
+def log() -> SessionLog:
+    log = SessionLog()
     for event in TALK:
-        minutes.tell(event)
-    return minutes
+        log.tell(event)
+    return log
 
 
 def test_markdown_has_prompts_as_quotations_answers_as_they_are_and_bad_ends(
-    minutes: SessionLog, tmp_path: Path
+    log: SessionLog, tmp_path: Path
 ) -> None:
     path = tmp_path / "talk.md"
-    export_to(path, minutes, "claude", Existing.KEEP)
+    export_to(path, log, "claude", Existing.KEEP)
     text = path.read_text("utf-8")
     assert text.startswith("# A conversation with claude\n\n## You, 1970-01-01 ")
     assert (
@@ -57,9 +56,9 @@ def test_markdown_has_prompts_as_quotations_answers_as_they_are_and_bad_ends(
     assert text.endswith("\nDá\n\n*crashed: killed by SIGKILL*\n")
 
 
-def test_json_has_every_turn_whole(minutes: SessionLog, tmp_path: Path) -> None:
+def test_json_has_every_turn_whole(log: SessionLog, tmp_path: Path) -> None:
     path = tmp_path / "talk.json"
-    export_to(path, minutes, "claude", Existing.KEEP)
+    export_to(path, log, "claude", Existing.KEEP)
     whole = json.loads(path.read_text("utf-8"))
     assert (whole["provider"], whole["session_id"]) == ("claude", "s-1")
     first, second = whole["turns"]
@@ -69,37 +68,37 @@ def test_json_has_every_turn_whole(minutes: SessionLog, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_there_stays_unless_it_may_be_replaced(
-    minutes: SessionLog, tmp_path: Path
+    log: SessionLog, tmp_path: Path
 ) -> None:
     path = tmp_path / "talk.md"
     path.write_text("precious")
     with pytest.raises(FileExistsError):
-        export_to(path, minutes, "claude", Existing.KEEP)
+        export_to(path, log, "claude", Existing.KEEP)
     assert path.read_text() == "precious"
-    export_to(path, minutes, "claude", Existing.REPLACE)
+    export_to(path, log, "claude", Existing.REPLACE)
     assert path.read_text().startswith("# A conversation")
     assert [one.name for one in tmp_path.iterdir()] == ["talk.md"]
 
 
 @pytest.mark.parametrize("existing", list(Existing))
 def test_the_file_is_for_its_owner_alone(
-    minutes: SessionLog, tmp_path: Path, existing: Existing
+    log: SessionLog, tmp_path: Path, existing: Existing
 ) -> None:
     path = tmp_path / "talk.md"
-    export_to(path, minutes, "claude", existing)
+    export_to(path, log, "claude", existing)
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_minutes_know_the_tools_of_the_last_turn_with_their_times(minutes: SessionLog) -> None:
-    assert minutes.tools == {}
+def test_log_know_the_tools_of_the_last_turn_with_their_times(log: SessionLog) -> None:
+    assert log.tools == {}
     for event in TALK[:5]:
-        minutes.tell(event)
-    [tool] = minutes.tools.values()
+        log.tell(event)
+    [tool] = log.tools.values()
     assert (tool.label, tool.status) == ("Read: a.txt", ToolStatus.COMPLETED)
     assert tool.ended - tool.began == 2.5
 
 
 def test_a_tool_without_a_title_is_known_by_what_it_is_given() -> None:
-    minutes = SessionLog()
-    minutes.tell(ToolEvent(tool_id="t", tool_name="Bash", parameters={"n": 1, "command": "ls"}))
-    assert [tool.label for tool in minutes.tools.values()] == ["Bash: ls"]
+    log = SessionLog()
+    log.tell(ToolEvent(tool_id="t", tool_name="Bash", parameters={"n": 1, "command": "ls"}))
+    assert [tool.label for tool in log.tools.values()] == ["Bash: ls"]

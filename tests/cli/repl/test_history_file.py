@@ -75,7 +75,7 @@ def test_a_file_that_cannot_be_used_is_told_and_does_no_harm(tmp_path: Path) -> 
     assert list(history.load_history_strings()) == []
     history.append_string("hello")
     assert history.get_strings() == ["hello"]
-    assert "history is not kept" in history.trouble
+    assert "cannot keep the history" in history.problem
 
 
 def test_its_place_is_the_folder_for_state() -> None:

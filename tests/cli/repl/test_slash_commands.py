@@ -1,6 +1,12 @@
 import pytest
 
-from avatar_actors.cli.repl.slash_commands import COMMANDS, Typed, help_rows, typed_command, unknown
+from avatar_actors.cli.repl.slash_commands import (
+    COMMANDS,
+    TypedCommand,
+    help_rows,
+    typed_command,
+    unknown,
+)
 
 
 @pytest.mark.parametrize(
@@ -14,7 +20,7 @@ from avatar_actors.cli.repl.slash_commands import COMMANDS, Typed, help_rows, ty
     ],
 )
 def test_a_line_with_a_slash_and_a_word_is_a_command(line: str, name: str, argument: str) -> None:
-    assert typed_command(line) == Typed(name, argument)
+    assert typed_command(line) == TypedCommand(name, argument)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +32,7 @@ def test_any_other_line_is_a_prompt(line: str) -> None:
 
 def test_a_command_of_the_agent_is_a_prompt_unless_it_is_ours() -> None:
     assert typed_command("/compact now", ["compact", "help"]) is None
-    assert typed_command("/help", ["compact", "help"]) == Typed("help", "")
+    assert typed_command("/help", ["compact", "help"]) == TypedCommand("help", "")
 
 
 def test_an_unknown_command_is_answered_with_the_nearest() -> None:

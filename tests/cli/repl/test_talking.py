@@ -112,10 +112,10 @@ def test_an_avatar_that_gave_up_is_replaced_and_what_waited_is_held(
         said(terminal, "queued: 6*7")
         [agent] = [pid for pid in descendants(terminal.pid) if is_agent(pid)]
         os.kill(agent, signal.SIGKILL)
-        terminal.wait_for("the next prompt begins anew")
+        terminal.wait_for("the next prompt starts a new conversation")
         said(terminal, "held: 6*7")
         say(terminal, "/resume")
-        terminal.wait_for("going on with: 12*12")
+        terminal.wait_for("resumed: 12*12")
         terminal.press(ENTER)
         said(terminal, "42")
         say(terminal, "/sessions")
@@ -124,4 +124,4 @@ def test_an_avatar_that_gave_up_is_replaced_and_what_waited_is_held(
 
 
 def is_agent(pid: int) -> bool:
-    return b"--dialect" in read(Path(f"/proc/{pid}/cmdline"))
+    return b"programs.embedded" in read(Path(f"/proc/{pid}/cmdline"))

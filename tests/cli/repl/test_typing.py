@@ -70,7 +70,7 @@ def test_commands_and_their_words_are_completed(talking: Talking) -> None:
         terminal.press("\t")
         typed(terminal, "> /sessions")
         terminal.press(ENTER)
-        said(terminal, "no stored session of this directory")
+        said(terminal, "no stored sessions for this directory")
         say(terminal, "6*7")
         said(terminal, "42")
         terminal.press("/resume ")

@@ -5,7 +5,6 @@ import json
 import logging
 import re
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -36,6 +35,7 @@ from avatar_actors import (
     open_runtime,
 )
 from avatar_actors.providers.claude import claude_provider
+from tests.fake_agents import launcher
 from tests.observe.metrics.http_get import get
 from tests.runtime.home import PATIENCE, Home, script, until
 
@@ -140,9 +140,9 @@ MISDEEDS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("dialect", ["acp", "claude"])
+@pytest.mark.parametrize("agent", ["acp", "claude"])
 async def test_no_log_metric_or_event_shows_one(
-    home: Home, tmp_path: Path, records: list[str], dialect: str
+    home: Home, tmp_path: Path, records: list[str], agent: str
 ) -> None:
     file = tmp_path / "avatars.log"
     seen: list[AvatarEvent] = []
@@ -150,11 +150,10 @@ async def test_no_log_metric_or_event_shows_one(
         log=LogSettings(file=file, level="DEBUG"), metrics=MetricsSettings(port=0)
     )
     options = secret_options(home)
-    options["options"] = {"dialect": dialect}
     with trio.fail_after(2 * PATIENCE):
         async with trio.open_nursery() as nursery, open_runtime(**wishes) as runtime:
             await nursery.start(_watch, runtime.events(capacity=100_000), seen)
-            aria = await runtime.start("embedded", "aria", **options)
+            aria = await runtime.start(launcher.agent(agent), "aria", **options)
             for steps in MISDEEDS.values():
                 response = await aria.chat(script(PREFACE, *steps))
                 assert shown_in(response.error) == []
@@ -240,14 +239,8 @@ async def test_a_traceback_that_carries_one_is_written_without_it(
 async def test_private_files_and_command_lines_show_none_to_others(
     home: Home, tmp_path: Path
 ) -> None:
-    program = tmp_path / "claude"
-    program.write_text(
-        f"#!/bin/sh\nexec {sys.executable} -m avatar_actors.programs.embedded"
-        ' --dialect claude "$@"\n'
-    )
-    program.chmod(0o700)
     options = secret_options(home)
-    options["executable"] = str(program)
+    options["executable"] = launcher.executable("claude")
     async with home.runtime() as runtime:
         aria = await runtime.start(claude_provider(), "aria", **options)
         command = command_line((await aria.health()).pid)

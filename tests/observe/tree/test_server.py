@@ -11,13 +11,14 @@ from pathlib import Path
 import msgspec
 import pytest
 import trio
+from trio.testing import MockClock
 
 from avatar_actors import TreeHappening, TreePart, TreeSnapshot, Unwatchable, watch_tree
 from avatar_actors.observe.tree.server import MOST_WATCHERS, TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import is_our_user, listening_for_watchers
 from supervisors import Address, Backoff, ChildSpec, Inbox, Supervisor, open_supervisor
-from supervisors.testing import crash
+from supervisors.testing import crash, freeze
 
 LIMIT = 60
 
@@ -46,7 +47,7 @@ class House:
 async def open_house(scratch: Path) -> AsyncGenerator[House]:
     with listening_for_watchers(scratch) as listener, trio.fail_after(LIMIT):
         async with open_supervisor("runtime", intensity=1000) as root:
-            prospect = TreeSource(
+            source = TreeSource(
                 listener=listener,
                 pid=os.getpid(),
                 program="house",
@@ -54,7 +55,7 @@ async def open_house(scratch: Path) -> AsyncGenerator[House]:
                 tree=root.tree,
                 notices=root.notices,
             )
-            showing = partial(tree_endpoint, prospect=prospect)
+            showing = partial(tree_endpoint, source=source)
             await root.start(ChildSpec("tree endpoint", showing))
             yield House(root, Path(listener.getsockname()))
 
@@ -207,7 +208,7 @@ async def test_what_is_no_tree_is_one_error(tmp_path: Path, said: bytes) -> None
         listening = trio.SocketListener(trio.socket.from_stdlib_socket(listener.dup()))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(trio.serve_listeners, say, [listening])
-            with pytest.raises(Unwatchable, match="is no tree"):
+            with pytest.raises(Unwatchable, match="sent no tree"):
                 async with watch_tree(tmp_path / "tree") as trees:
                     await anext(trees)
             nursery.cancel_scope.cancel()
@@ -215,7 +216,7 @@ async def test_what_is_no_tree_is_one_error(tmp_path: Path, said: bytes) -> None
 
 @pytest.mark.parametrize("name", ["nothing", "x" * 200])
 async def test_where_nobody_listens_nothing_can_be_watched(tmp_path: Path, name: str) -> None:
-    with pytest.raises(Unwatchable, match="nobody offers a tree"):
+    with pytest.raises(Unwatchable, match="no program offers a tree"):
         async with watch_tree(tmp_path / name):
             pass
 
@@ -237,3 +238,30 @@ def test_another_users_program_is_known_as_such(tmp_path: Path) -> None:
         accepted, _ = listener.accept()
         with trio.socket.from_stdlib_socket(accepted) as peer:
             assert not is_our_user(peer)
+
+
+async def test_a_change_is_shown_sooner_than_the_next_tick(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_house(tmp_path) as house, watch_tree(house.at) as trees:
+        await anext(trees)
+        await trio.sleep(10.5)  # in the midst of two looks
+        began = trio.current_time()
+        await house.add("till")
+        await until(trees, lambda each: found(each.tree, "till") is not None)
+        assert trio.current_time() - began < 0.2
+
+
+async def test_a_mailbox_that_fills_without_a_notice_is_shown(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_house(tmp_path) as house, watch_tree(house.at) as trees:
+        till = await house.add("till")
+        await trio.sleep(10)  # until every notice has been told
+        with freeze(till):
+            for _ in range(3):
+                await till.tell("message")
+            full = await until(trees, lambda each: any(p.waiting for p in each.tree.children))
+            here = found(full.tree, "till")
+            assert here is not None
+            assert here.waiting == 3

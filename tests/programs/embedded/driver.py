@@ -1,4 +1,4 @@
-"""Drives the real embedded agent over its pipes, in each of its dialects."""
+"""Drives the real embedded agent, and the fake ones, over their pipes."""
 
 import json
 import os
@@ -19,6 +19,7 @@ from avatar_actors.programs.embedded.json_lines import (
     records_in,
     text_in,
 )
+from tests.fake_agents.launcher import command as fake_command
 
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 START = "import sys; sys.path.insert(0, {root!r}); from {module} import main; main()"
@@ -27,9 +28,18 @@ COMMAND = [
     START.format(root=str(ROOT), module="avatar_actors.programs.embedded.program"),
 ]
 CLAUDE = [
-    *("--dialect", "claude", "-p", "--verbose"),
+    *fake_command("claude"),
+    *("-p", "--verbose"),
     *("--input-format", "stream-json", "--output-format", "stream-json"),
 ]
+GEMINI = [*fake_command("gemini"), "--output-format", "stream-json"]
+# How each agent is started that speaks ACP.
+ACP = {
+    "plain": COMMAND,
+    "gemini": [*fake_command("gemini"), "--acp"],
+    "codex-zed": fake_command("codex-zed"),
+    "codex-acp": fake_command("codex-acp"),
+}
 Steps: TypeAlias = list[dict[str, object]]
 
 
@@ -104,7 +114,7 @@ class Process:
 
 
 class Acp(Process):
-    """An agent of the ACP dialect."""
+    """An agent that speaks ACP."""
 
     requests = 0
     session = ""
@@ -127,8 +137,8 @@ class Acp(Process):
     def session_params(self, **more: object) -> Record:
         return {"cwd": str(self.place.cwd), "mcpServers": [], **more}
 
-    async def new(self) -> Record:
-        answer = (await self.call("session/new", self.session_params()))[-1]
+    async def new(self, **more: object) -> Record:
+        answer = (await self.call("session/new", self.session_params(**more)))[-1]
         self.session = text_in(record_in(answer, "result"), "sessionId")
         # The commands follow every new session.
         await self.message()
@@ -156,7 +166,7 @@ class Acp(Process):
 
 
 class Claude(Process):
-    """An agent of the Claude dialect."""
+    """The fake Claude."""
 
     async def say(self, prompt: str | Steps, **more: object) -> None:
         text = prompt if isinstance(prompt, str) else script(prompt)
@@ -238,11 +248,11 @@ def claude_text(messages: list[Record]) -> str:
 
 @asynccontextmanager
 async def open_process(
-    place: Place, flags: list[str], env: dict[str, str] | None = None
+    place: Place, command: list[str], env: dict[str, str] | None = None
 ) -> AsyncGenerator[trio.Process, None]:
     """The agent's process, killed at the end if it still lives."""
     process = await trio.lowlevel.open_process(
-        [*COMMAND, *flags],
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=place.cwd,
@@ -264,16 +274,18 @@ async def open_process(
 
 @asynccontextmanager
 async def open_acp(
-    place: Place, *flags: str, env: dict[str, str] | None = None
+    place: Place, *flags: str, variant: str = "plain", env: dict[str, str] | None = None
 ) -> AsyncGenerator[Acp, None]:
-    async with open_process(place, list(flags), env) as process:
+    async with open_process(place, [*ACP[variant], *flags], env) as process:
         yield Acp(process, place)
 
 
 @asynccontextmanager
-async def open_session(place: Place, *flags: str) -> AsyncGenerator[Acp, None]:
+async def open_session(
+    place: Place, *flags: str, variant: str = "plain"
+) -> AsyncGenerator[Acp, None]:
     """An ACP agent with a session."""
-    async with open_acp(place, *flags) as agent:
+    async with open_acp(place, *flags, variant=variant) as agent:
         await agent.initialize()
         await agent.new()
         yield agent

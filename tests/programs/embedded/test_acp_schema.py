@@ -1,4 +1,4 @@
-"""Every message that the ACP dialect sends is one of the protocol's schema, in every flavour."""
+"""Every message that the ACP agents send is one of the protocol's schema, by every variant."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -19,7 +19,7 @@ from tests.programs.embedded.driver import (
     updates,
 )
 
-FLAVOURS = ("plain", "gemini", "codex-zed", "codex-acp")
+VARIANTS = ("plain", "gemini", "codex-zed", "codex-acp")
 ALLOWING = {"plain": "allow", "gemini": "proceed_once", "codex-zed": "approved"}
 EVERYTHING: Steps = [
     {"think": "**Subject**\nhm"},
@@ -44,18 +44,18 @@ def check_updates(messages: list[Record]) -> None:
             valid(schema.RequestPermissionRequest, message["params"])
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_the_opening_is_valid(place: Place, flavour: str) -> None:
-    async with open_acp(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_the_opening_is_valid(place: Place, variant: str) -> None:
+    async with open_acp(place, variant=variant) as agent:
         valid(schema.InitializeResponse, (await agent.initialize())["result"])
         messages = await agent.call("session/new", agent.session_params())
         valid(schema.NewSessionResponse, messages[-1]["result"])
         check_updates([*messages, await agent.message()])
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_a_turn_with_everything_is_valid(place: Place, flavour: str) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_a_turn_with_everything_is_valid(place: Place, variant: str) -> None:
+    async with open_session(place, variant=variant) as agent:
         messages = await agent.prompt(EVERYTHING)
         check_updates(messages)
         valid(schema.PromptResponse, messages[-1]["result"])
@@ -64,21 +64,21 @@ async def test_a_turn_with_everything_is_valid(place: Place, flavour: str) -> No
         assert kinds >= {"agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_a_permission_is_valid_and_its_answer_is_said(place: Place, flavour: str) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_a_permission_is_valid_and_its_answer_is_said(place: Place, variant: str) -> None:
+    async with open_session(place, variant=variant) as agent:
         request = await agent.begin([{"ask": "Write", "input": {"path": "y"}}])
         messages = await agent.until(is_request("session/request_permission"))
         check_updates(messages)
-        await agent.choose(messages[-1], ALLOWING.get(flavour, "allow_once"))
+        await agent.choose(messages[-1], ALLOWING.get(variant, "allow_once"))
         rest = await agent.until(lambda message: message.get("id") == request)
         check_updates(rest)
         assert text_of(rest) == "[allowed]"
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_a_replayed_session_is_valid(place: Place, flavour: str) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_a_replayed_session_is_valid(place: Place, variant: str) -> None:
+    async with open_session(place, variant=variant) as agent:
         await agent.prompt([{"say": "kept"}])
         params = agent.session_params(sessionId=agent.session)
         messages = await agent.call("session/load", params)
@@ -87,9 +87,9 @@ async def test_a_replayed_session_is_valid(place: Place, flavour: str) -> None:
         assert text_of(messages) == "kept"
 
 
-@pytest.mark.parametrize("flavour", ["plain", "codex-zed", "codex-acp"])
-async def test_lists_and_options_are_valid(place: Place, flavour: str) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", ["plain", "codex-zed", "codex-acp"])
+async def test_lists_and_options_are_valid(place: Place, variant: str) -> None:
+    async with open_session(place, variant=variant) as agent:
         await agent.prompt([{"say": "x"}])
         listed = (await agent.call("session/list", {}))[-1]
         valid(schema.ListSessionsResponse, listed["result"])
@@ -141,10 +141,10 @@ QUIRKS: list[tuple[str, Check]] = [
 ]
 
 
-@pytest.mark.parametrize(("flavour", "check"), QUIRKS)
-async def test_each_flavour_tells_usage_its_own_way(
-    place: Place, flavour: str, check: Check
+@pytest.mark.parametrize(("variant", "check"), QUIRKS)
+async def test_each_variant_tells_usage_its_own_way(
+    place: Place, variant: str, check: Check
 ) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+    async with open_session(place, variant=variant) as agent:
         answer = (await agent.prompt([{"usage": {"input": 1, "output": 2}, "cost": 0.5}]))[-1]
         assert check(record_in(answer, "result"))

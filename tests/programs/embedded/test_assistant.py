@@ -9,6 +9,7 @@ from tests.programs.embedded.driver import (
     answers,
     claude_text,
     is_request,
+    open_acp,
     open_claude,
     open_session,
     text_of,
@@ -111,10 +112,12 @@ async def test_it_remembers_what_was_said(project: Place) -> None:
 
 
 async def test_it_says_that_it_cannot_follow_instructions(project: Place) -> None:
-    async with open_session(project, "--append-system-prompt", "Be a pirate.") as agent:
+    async with open_acp(project) as agent:
+        await agent.initialize()
+        await agent.new(_meta={"systemPrompt": {"append": "Be a pirate."}})
         assert "cannot follow" in text_of(await agent.prompt("hello"))
 
 
-async def test_it_is_the_same_in_the_claude_dialect(project: Place) -> None:
+async def test_it_is_the_same_in_the_fake_claude(project: Place) -> None:
     async with open_claude(project) as agent:
         assert "It bakes bread." in claude_text(await agent.turn("What does this project do?"))

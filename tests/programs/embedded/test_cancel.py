@@ -76,9 +76,9 @@ async def test_a_tool_killed_from_outside_fails_and_the_turn_goes_on(place: Plac
         assert text_of(messages) == "on"
 
 
-@pytest.mark.parametrize("flavour", ["plain", "codex-zed", "codex-acp"])
-async def test_a_cancel_answers_an_open_permission(place: Place, flavour: str) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", ["plain", "codex-zed", "codex-acp"])
+async def test_a_cancel_answers_an_open_permission(place: Place, variant: str) -> None:
+    async with open_session(place, variant=variant) as agent:
         request = await agent.begin([{"ask": "Bash", "input": {"command": "x"}}])
         await agent.until(is_request("session/request_permission"))
         await agent.cancel()
@@ -86,7 +86,7 @@ async def test_a_cancel_answers_an_open_permission(place: Place, flavour: str) -
 
 
 async def test_gemini_waits_for_the_answer_to_its_permission(place: Place) -> None:
-    async with open_session(place, "--flavour", "gemini") as agent:
+    async with open_session(place, variant="gemini") as agent:
         request = await agent.begin([{"ask": "Bash", "input": {"command": "x"}}])
         asked = (await agent.until(is_request("session/request_permission")))[-1]
         await agent.cancel()
@@ -97,10 +97,10 @@ async def test_gemini_waits_for_the_answer_to_its_permission(place: Place) -> No
         assert stop_reason(await agent.until(answers(request))) == "cancelled"
 
 
-@pytest.mark.parametrize("flavour", ["codex-zed", "codex-acp"])
+@pytest.mark.parametrize("variant", ["codex-zed", "codex-acp"])
 @pytest.mark.parametrize("kind", ["abort", "cancel", "cancelled"])
-async def test_a_refusal_ends_the_turn_of_codex(place: Place, flavour: str, kind: str) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+async def test_a_refusal_ends_the_turn_of_codex(place: Place, variant: str, kind: str) -> None:
+    async with open_session(place, variant=variant) as agent:
         request = await agent.begin([{"ask": "Bash", "input": {"command": "x"}}, {"say": "on"}])
         asked = (await agent.until(is_request("session/request_permission")))[-1]
         await agent.choose(asked, kind)
@@ -109,12 +109,12 @@ async def test_a_refusal_ends_the_turn_of_codex(place: Place, flavour: str, kind
         assert text_of(messages) == ""
 
 
-@pytest.mark.parametrize("flavour", ["plain", "gemini"])
-async def test_a_refusal_is_said_and_the_turn_goes_on(place: Place, flavour: str) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", ["plain", "gemini"])
+async def test_a_refusal_is_said_and_the_turn_goes_on(place: Place, variant: str) -> None:
+    async with open_session(place, variant=variant) as agent:
         request = await agent.begin([{"ask": "Bash", "input": {"command": "x"}}, {"say": "on"}])
         asked = (await agent.until(is_request("session/request_permission")))[-1]
-        await agent.choose(asked, "reject" if flavour == "plain" else "cancel")
+        await agent.choose(asked, "reject" if variant == "plain" else "cancel")
         assert text_of(await agent.until(answers(request))) == "[denied]on"
 
 
@@ -173,7 +173,7 @@ async def test_a_second_prompt_waits_for_the_first(place: Place) -> None:
 
 
 async def test_a_second_prompt_cancels_the_first_of_gemini(place: Place) -> None:
-    async with open_session(place, "--flavour", "gemini") as agent:
+    async with open_session(place, variant="gemini") as agent:
         first = await agent.begin([{"wait": 60}])
         second = await agent.begin([{"say": "second"}])
         assert stop_reason(await agent.until(answers(first))) == "cancelled"

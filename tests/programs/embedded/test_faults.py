@@ -3,7 +3,7 @@
 import json
 import os
 import signal
-import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ import trio
 from avatar_actors.programs.embedded.json_lines import Record, record_in, text_in
 from tests.programs.embedded.driver import (
     COMMAND,
+    Acp,
     Place,
     Steps,
     is_update,
@@ -229,8 +230,8 @@ async def test_a_start_can_fail_the_first_times_only(place: Place) -> None:
     ("flags", "env"),
     [
         (["--nope"], {}),
-        (["--dialect", "nope"], {}),
-        (["--flavour", "nope"], {}),
+        (["--model"], {}),
+        (["--dialect", "claude"], {}),
         (["--script", "/nowhere/at/all"], {}),
         ([], {"AVATAR_EMBEDDED_START": "[{"}),
         ([], {"AVATAR_EMBEDDED_START": '[{"say": "too early"}]'}),
@@ -264,7 +265,7 @@ async def test_an_unknown_method_is_not_found(place: Place) -> None:
 
 
 async def test_half_a_line_at_the_end_of_stdin_is_heard(place: Place) -> None:
-    async with open_process(place, []) as process:
+    async with open_process(place, COMMAND) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         message: Record = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
@@ -274,14 +275,20 @@ async def test_half_a_line_at_the_end_of_stdin_is_heard(place: Place) -> None:
         assert record_in(json.loads(data), "result")["protocolVersion"] == 1
 
 
-async def test_a_module_run_speaks_as_well(place: Place) -> None:
-    done = await trio.run_process(
-        [COMMAND[0], "-m", "avatar_actors.programs.embedded", "--dialect", "gemini", "-p", "hello"],
-        stdin=subprocess.DEVNULL,
-        capture_stdout=True,
-        env=place.environment({}),
-    )
-    assert b"not a language model" in done.stdout
+MODULE = [sys.executable, "-m", "avatar_actors.programs.embedded"]
+AVATAR = [sys.executable, "-m", "avatar_actors", "embedded"]
+
+
+@pytest.mark.parametrize("command", [MODULE, AVATAR])
+async def test_it_can_be_run_as_a_module_and_by_the_command(
+    place: Place, command: list[str]
+) -> None:
+    async with open_process(place, [*command, "--model=tiny"]) as process:
+        agent = Acp(process, place)
+        await agent.initialize()
+        await agent.new()
+        assert text_of(await agent.prompt([{"echo": "model"}])) == "tiny"
+        assert await agent.close() == 0
 
 
 @pytest.mark.parametrize("name", ["ENOSPC", "EACCES"])

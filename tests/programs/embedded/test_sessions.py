@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from avatar_actors.programs.embedded.json_lines import Record, record_in, records_in, text_in
-from avatar_actors.programs.embedded.store import Store
+from avatar_actors.programs.embedded.session import Store
 from tests.programs.embedded.driver import Acp, Place, open_acp, open_session, text_of
 
-FLAVOURS = ("plain", "gemini", "codex-zed", "codex-acp")
+VARIANTS = ("plain", "gemini", "codex-zed", "codex-acp")
 
 
 async def load(agent: Acp, method: str, session: str) -> list[Record]:
@@ -18,19 +18,19 @@ async def load(agent: Acp, method: str, session: str) -> list[Record]:
     return await agent.call(method, agent.session_params(sessionId=session))
 
 
-async def crash(place: Place, flavour: str = "plain") -> str:
+async def crash(place: Place, variant: str = "plain") -> str:
     """A session whose agent was killed in its second turn."""
-    async with open_session(place, "--flavour", flavour) as agent:
+    async with open_session(place, variant=variant) as agent:
         await agent.prompt([{"say": "first answer"}])
         await agent.begin([{"say": "half"}, {"kill": 9}])
         assert await agent.process.wait() == -9
         return agent.session
 
 
-@pytest.mark.parametrize("flavour", FLAVOURS)
-async def test_a_load_after_a_crash_replays_what_was_said(place: Place, flavour: str) -> None:
-    session = await crash(place, flavour)
-    async with open_acp(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", VARIANTS)
+async def test_a_load_after_a_crash_replays_what_was_said(place: Place, variant: str) -> None:
+    session = await crash(place, variant)
+    async with open_acp(place, variant=variant) as agent:
         messages = await load(agent, "session/load", session)
         assert text_of(messages) == "first answer"
         assert "result" in messages[-1]
@@ -38,24 +38,24 @@ async def test_a_load_after_a_crash_replays_what_was_said(place: Place, flavour:
         assert [entry["role"] for entry in json.loads(said)] == ["user", "assistant", "user"]
 
 
-@pytest.mark.parametrize("flavour", ["plain", "codex-zed", "codex-acp"])
-async def test_a_resume_replays_nothing_and_remembers_all(place: Place, flavour: str) -> None:
-    session = await crash(place, flavour)
-    async with open_acp(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize("variant", ["plain", "codex-zed", "codex-acp"])
+async def test_a_resume_replays_nothing_and_remembers_all(place: Place, variant: str) -> None:
+    session = await crash(place, variant)
+    async with open_acp(place, variant=variant) as agent:
         messages = await load(agent, "session/resume", session)
         assert text_of(messages) == ""
         assert "first answer" in text_of(await agent.prompt([{"echo": "history"}]))
 
 
 @pytest.mark.parametrize(
-    ("flavour", "code"),
+    ("variant", "code"),
     [("plain", -32002), ("gemini", -32603), ("codex-zed", -32002), ("codex-acp", -32603)],
 )
 @pytest.mark.parametrize("session", ["unknown", "../../etc/passwd", ""])
 async def test_an_unknown_session_is_an_error(
-    place: Place, flavour: str, code: int, session: str
+    place: Place, variant: str, code: int, session: str
 ) -> None:
-    async with open_acp(place, "--flavour", flavour) as agent:
+    async with open_acp(place, variant=variant) as agent:
         answer = (await load(agent, "session/load", session))[-1]
         assert record_in(answer, "error")["code"] == code
 
@@ -79,7 +79,7 @@ async def test_an_agent_that_cannot_load_says_so(place: Place) -> None:
 
 
 async def test_gemini_has_no_lists_and_no_resume(place: Place) -> None:
-    async with open_session(place, "--flavour", "gemini") as agent:
+    async with open_session(place, variant="gemini") as agent:
         for method in ("session/list", "session/resume", "session/fork", "session/close"):
             answer = (await agent.call(method, agent.session_params()))[-1]
             assert record_in(answer, "error")["code"] == -32601
@@ -128,26 +128,26 @@ async def test_a_session_needs_its_list_of_servers(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("flavour", "mode"), [("plain", "auto"), ("gemini", "yolo"), ("codex-acp", "agent-full-access")]
+    ("variant", "mode"), [("plain", "auto"), ("gemini", "yolo"), ("codex-acp", "agent-full-access")]
 )
-async def test_a_free_mode_asks_nothing(place: Place, flavour: str, mode: str) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+async def test_a_free_mode_asks_nothing(place: Place, variant: str, mode: str) -> None:
+    async with open_session(place, variant=variant) as agent:
         params: Record = {"sessionId": agent.session, "modeId": mode}
         assert (await agent.call("session/set_mode", params))[-1]["result"] == {}
         messages = await agent.prompt([{"ask": "Bash"}, {"echo": "mode"}])
         assert text_of(messages) == f"[allowed]{mode}"
 
 
-@pytest.mark.parametrize(("flavour", "code"), [("plain", -32602), ("gemini", -32603)])
-async def test_an_unknown_mode_is_an_error(place: Place, flavour: str, code: int) -> None:
-    async with open_session(place, "--flavour", flavour) as agent:
+@pytest.mark.parametrize(("variant", "code"), [("plain", -32602), ("gemini", -32603)])
+async def test_an_unknown_mode_is_an_error(place: Place, variant: str, code: int) -> None:
+    async with open_session(place, variant=variant) as agent:
         params: Record = {"sessionId": agent.session, "modeId": "nope"}
         answer = (await agent.call("session/set_mode", params))[-1]
         assert record_in(answer, "error")["code"] == code
 
 
 async def test_a_model_is_set_where_the_agent_can(place: Place) -> None:
-    async with open_session(place, "--flavour", "gemini") as agent:
+    async with open_session(place, variant="gemini") as agent:
         params: Record = {"sessionId": agent.session, "modelId": "any-string"}
         await agent.call("session/set_model", params)
         assert text_of(await agent.prompt([{"echo": "model"}])) == "any-string"

@@ -35,14 +35,13 @@ def test_no_heavy_module_is_imported_before_initialize() -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "import avatar_actors.programs.embedded.program\n"
-        "import avatar_actors.programs.embedded.dialects.acp.agent\n"
-        "import avatar_actors.programs.embedded.dialects.acp.variants\n"
+        "import avatar_actors.programs.embedded.acp.agent\n"
         "print(*sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.split())
-    assert "avatar_actors.programs.embedded.dialects.acp.agent" in loaded
+    assert "avatar_actors.programs.embedded.acp.agent" in loaded
     assert loaded.isdisjoint(HEAVY)
     assert "pathlib" not in loaded

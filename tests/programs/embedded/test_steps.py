@@ -195,15 +195,15 @@ async def test_notifications_and_raw_updates_pass_as_they_are(place: Place) -> N
         ("system", "Be kind."),
         ("mcp", "[]"),
         ("env:GIVEN", "yes"),
-        ("argv", '["--model","some-model","--append-system-prompt","Be kind."]'),
+        ("argv", '["--model","some-model"]'),
         ("history", "[]"),
     ],
 )
 async def test_an_echo_says_what_the_agent_was_given(place: Place, what: str, said: str) -> None:
-    flags = ["--model", "some-model", "--append-system-prompt", "Be kind."]
+    flags = ["--model", "some-model"]
     async with open_acp(place, *flags, env={"GIVEN": "yes"}) as agent:
         await agent.initialize()
-        await agent.new()
+        await agent.new(_meta={"systemPrompt": "Be kind."})
         assert text_of(await agent.prompt([{"echo": what}])) == said
 
 

@@ -6,7 +6,7 @@ import re
 
 from avatar_actors.programs.embedded.assistant.file_tools import FileTools
 from avatar_actors.programs.embedded.json_lines import Record, text_in
-from avatar_actors.programs.embedded.tool_call import ToolFailed, ToolUse
+from avatar_actors.programs.embedded.tools import ToolFailed, ToolUse
 from avatar_actors.programs.embedded.turn import ALLOWED
 
 TYPE_CHECKING = False

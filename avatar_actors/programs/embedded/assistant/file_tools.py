@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from avatar_actors.programs.embedded.assistant.arithmetic import NoArithmetic, calculate
-from avatar_actors.programs.embedded.tool_call import ToolFailed, ToolUse
+from avatar_actors.programs.embedded.tools import ToolFailed, ToolUse
 from avatar_actors.programs.embedded.workspace import Workspace
 
 TYPE_CHECKING = False

@@ -1,4 +1,4 @@
-"""The steps that act on a turn; the script's player calls them by their name."""
+"""Script steps that act on a turn, by their names; `script` finds, checks and plays them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import time
 from pathlib import Path
 
-from avatar_actors.programs.embedded.errors import BadScript
 from avatar_actors.programs.embedded.json_lines import (
     Record,
     is_record,
@@ -17,7 +16,8 @@ from avatar_actors.programs.embedded.json_lines import (
     text_in,
     to_json,
 )
-from avatar_actors.programs.embedded.tool_call import ToolFailed
+from avatar_actors.programs.embedded.script.faults import BadScript
+from avatar_actors.programs.embedded.tools import ToolFailed
 from avatar_actors.programs.embedded.turn import ALLOWED, AgentTurn, TurnEnded
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def say(player: ScriptPlayer, step: Record) -> None:
 
 
 def data(player: ScriptPlayer, step: Record) -> None:
-    """`data`: structured output, in the dialect's own form where it has one, else as text."""
+    """`data`: structured output, as text, unless the agent has another form for it."""
     player.turn.give_data(step["data"])
 
 
@@ -75,7 +75,7 @@ def parallel(player: ScriptPlayer, step: Record) -> None:
 
 
 def task(player: ScriptPlayer, step: Record) -> None:
-    """`task`: a background task where the dialect has them, else a tool."""
+    """`task`: a background task where the agent has them, else a tool."""
     if step.get("background") is False:
         player.turn.run_tools([player.call(step)])
     else:
@@ -102,7 +102,7 @@ def ask(player: ScriptPlayer, step: Record) -> None:
 
 
 def usage(player: ScriptPlayer, step: Record) -> None:
-    """`usage`: counts and `cost` that the turn reports in its dialect's form."""
+    """`usage`: counts and `cost` that the turn reports in its own form."""
     given = record_in(step, "usage")
     player.turn.add_usage({key: number_in(given, key) for key in given}, number_in(step, "cost"))
 

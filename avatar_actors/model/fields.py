@@ -1,0 +1,157 @@
+"""What settings say about their fields besides the type, and the checks that they share.
+
+A text among a field's annotations is its description. A field that has one can be set in a
+configuration file; one without is for Python alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin
+
+import msgspec
+from msgspec import Meta, Struct
+
+from avatar_actors.model.errors import SettingsError
+
+T = TypeVar("T")
+
+_LONGEST_FORMAT: Final = 1000
+# A width, or a precision, of gigabytes would be written out in full with each line.
+_WIDE: Final = re.compile(r"%\([^)]*\)[^%a-zA-Z]*[0-9]{4}")
+UNIT: Final = "unit"
+Seconds = Annotated[float, Meta(ge=0.001, extra={UNIT: "seconds"})]
+Pause = Annotated[float, Meta(ge=0, extra={UNIT: "seconds"})]
+Amount = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Count = Annotated[int, Meta(ge=0)]
+PositiveCount = Annotated[int, Meta(ge=1)]
+
+
+class OneOf(Struct, frozen=True):
+    """The words that a text may be."""
+
+    allowed: tuple[str, ...]
+
+
+class Checked(Struct, frozen=True):
+    """A test that a text has to pass, and the words that say so."""
+
+    words: str
+    is_right: Callable[[str], bool]
+
+
+class Written(Enum):
+    """How a text stands in a file: with `${NAME}` in it, or as a program's name or path."""
+
+    INTERPOLATED = "interpolated"
+    PROGRAM = "program"
+
+
+class Scope(Enum):
+    """Which sections of a file have the field; without one it is every avatar's."""
+
+    PROVIDER = "provider"
+    COMMAND = "command"
+    REMOTE = "remote"
+
+
+class SettingField(Struct, frozen=True):
+    """One field of a Struct: its name, its type, and what its annotations say."""
+
+    name: str
+    bare: object
+    """The type, without its annotations and without None."""
+    annotated: object
+    """The type with its annotations."""
+    notes: tuple[object, ...]
+    """The annotations alone."""
+
+    @property
+    def description(self) -> str:
+        """What it means; empty if no file can set it."""
+        return self.note(str) or ""
+
+    @property
+    def unit(self) -> str:
+        """What a number counts."""
+        return next((str(each.extra[UNIT]) for each in self._metas() if each.extra), "")
+
+    def bound(self, name: str) -> float | None:
+        """The bound of this name, as `ge`, if there is one."""
+        found: list[float | None] = [getattr(each, name) for each in self._metas()]
+        return next((each for each in found if each is not None), None)
+
+    def note(self, kind: type[T]) -> T | None:
+        """Its annotation of this kind."""
+        return next((each for each in self.notes if isinstance(each, kind)), None)
+
+    def _metas(self) -> list[Meta]:
+        return [each for each in self.notes if isinstance(each, Meta)]
+
+
+@cache
+def fields_of(kind: type[Struct]) -> tuple[SettingField, ...]:
+    """The fields of a Struct, with what they say about themselves."""
+    return tuple(_field(each.name, each.type) for each in msgspec.structs.fields(kind))
+
+
+def _field(name: str, annotated: object) -> SettingField:
+    if NoneType in get_args(annotated):
+        annotated = next(each for each in get_args(annotated) if each is not NoneType)
+    if get_origin(annotated) is not Annotated:
+        return SettingField(name, annotated, annotated, ())
+    bare, *notes = get_args(annotated)
+    return SettingField(name, bare, annotated, tuple(notes))
+
+
+def check_numbers(settings: Struct, prefix: str = "") -> None:
+    """Raise SettingsError for a number below its field's bound, or too large to calculate with."""
+    for field in fields_of(type(settings)):
+        name, least = f"{prefix}{field.name}", field.bound("ge")
+        value: object = getattr(settings, field.name)
+        if not isinstance(value, int | float):
+            continue
+        if least is not None and not value >= least:
+            raise SettingsError(f"{name} must be at least {least:g}; got {value!r}")
+        if isinstance(value, int) and value > sys.float_info.max:
+            raise SettingsError(f"{name} is too large a number")
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """Every text inside a value, however deep."""
+    waiting: list[Any] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Struct):
+            waiting += msgspec.structs.astuple(part)
+        elif isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
+
+
+def wrong_with_format(text: str) -> str:
+    """Why `logging` cannot write lines in this format; else nothing."""
+    if len(text) > _LONGEST_FORMAT or "\0" in text:
+        return f"it has more than {_LONGEST_FORMAT} characters, or a NUL"
+    if _WIDE.search(text):
+        return "a field is wider than 999 characters"
+    try:
+        logging.Formatter(text).format(logging.makeLogRecord({}))
+    except (ValueError, KeyError, TypeError) as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+LOG_FORMAT: Final = Checked(
+    "a format of Python's logging, as %(message)s", lambda text: not wrong_with_format(text)
+)

@@ -1,3 +1,0 @@
-"""The wires that the embedded agent speaks."""
-
-__all__: list[str] = []

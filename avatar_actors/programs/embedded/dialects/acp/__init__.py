@@ -1,3 +1,0 @@
-"""The ACP dialect."""
-
-__all__: list[str] = []

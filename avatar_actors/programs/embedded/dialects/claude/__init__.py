@@ -1,3 +1,0 @@
-"""The Claude dialect."""
-
-__all__: list[str] = []

@@ -1,0 +1,3 @@
+from tests.processes.conftest import warden
+
+__all__ = ["warden"]
