@@ -33,8 +33,8 @@ while True:
 """
 
 
-async def same(wish: ResumePlan) -> ResumePlan:
-    return wish
+async def same(plan: ResumePlan) -> ResumePlan:
+    return plan
 
 
 async def test_agent_gets_the_stop_grace_to_leave_by_itself(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ async def never_reads(inbox: Inbox[messages.Write]) -> None:
 
 OPENING = SessionOpening(
     command=commands.Open(cwd="/"),
-    far=AgentEnd(wish=ResumePlan(), pid=1, life="1", containment="none"),
+    agent=AgentEnd(plan=ResumePlan(), pid=1, life="1", containment="none"),
     minimum={},
     has_store=False,
     patience=LIMIT,

@@ -61,7 +61,7 @@ class RemoteContext(Struct, frozen=True, kw_only=True):
 class Reached(Struct, frozen=True):
     """What the bridge gets to know of the link."""
 
-    wish: ResumePlan
+    plan: ResumePlan
     life: str
 
 
@@ -73,12 +73,12 @@ async def remote_link(
     What only a process of ours can give is answered with nothing.
     """
     await around.actors.turn_queue.tell(SessionStarting())
-    wish = await around.actors.turn_queue.ask(WhatToResume())
+    plan = await around.actors.turn_queue.ask(WhatToResume())
     call = _RemoteConnection(around, out)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(call.hold)
-            inbox.ready(Reached(wish, os.urandom(4).hex()))
+            inbox.ready(Reached(plan, os.urandom(4).hex()))
             async for message in inbox:
                 match message:
                     case Write(data):
