@@ -55,12 +55,12 @@ class Observers:
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
         self.secrets.learn(wanted.name, launcher.redactor(), present)
 
-    async def start(self, root: Supervisor, event_router: Address[EventRouterMessage]) -> None:
+    async def start(self, root: Supervisor, router: Address[EventRouterMessage]) -> None:
         """Start the observers' actors, before the first avatar."""
-        telling = partial(event_logger, router=event_router)
+        telling = partial(event_logger, router=router)
         await root.start(ChildSpec("event logger", telling, backoff=_BACKOFF))
         if self._metering is not None:
-            for name, actor in self._metering.actors(root, event_router).items():
+            for name, actor in self._metering.actors(root, router).items():
                 await root.start(ChildSpec(name, actor, backoff=_BACKOFF))
         if self._watchers is not None:
             showing = partial(tree_endpoint, source=_tree_source(self._watchers, root))
@@ -68,9 +68,9 @@ class Observers:
 
 
 @asynccontextmanager
-async def open_observers(options: RuntimeOptions, scratch: Path) -> AsyncGenerator[Observers]:
+async def open_observers(options: RuntimeOptions, private_root: Path) -> AsyncGenerator[Observers]:
     """Open the log file, port and socket that observers need; SettingsError if one fails."""
-    with hiding_secrets() as secrets, _listening(options, scratch) as watchers:
+    with hiding_secrets() as secrets, _listening(options, private_root) as watchers:
         async with (
             _open_log(options.get("log"), secrets),
             _open_metrics(options.get("metrics")) as metering,
@@ -109,12 +109,12 @@ async def _open_metrics(settings: MetricsSettings | None) -> AsyncGenerator[Mete
 
 
 @contextmanager
-def _listening(options: RuntimeOptions, scratch: Path) -> Generator[socket.socket | None]:
+def _listening(options: RuntimeOptions, private_root: Path) -> Generator[socket.socket | None]:
     with ExitStack() as stack:
         listener = None
         if options.get("observable", False):
             try:
-                listener = stack.enter_context(listening_for_watchers(scratch))
+                listener = stack.enter_context(listening_for_watchers(private_root))
             except (PrivateRootRefused, OSError) as error:
                 raise SettingsError(f"observable: no socket can be made: {error}") from error
         yield listener

@@ -77,11 +77,11 @@ class Runtime:
         self,
         root: Supervisor,
         actors: RuntimeActors,
-        scratch: Path,
+        private_root: Path,
         observers: Observers,
     ) -> None:
         self._root, self._actors = root, actors
-        self._scratch, self._observers = scratch, observers
+        self._private_root, self._observers = private_root, observers
         self._numbers = itertools.count(1)
         self._starting: set[str] = set()
         self._avatars: dict[str, Avatar] = {}
@@ -103,7 +103,7 @@ class Runtime:
             name=name or f"{kind.name}-{number}",
             provider=kind,
             settings=settled(kind, settings_from(options)),
-            private_dir=self._scratch / f"avatar-{number}",
+            private_dir=self._private_root / f"avatar-{number}",
             listener=listener,
             runtime_budget=self._actors.runtime_budget,
         )
@@ -189,8 +189,8 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     async with AsyncExitStack() as stack:
         with _explained():
             await trio.to_thread.run_sync(_sweep)
-            scratch = stack.enter_context(open_private_root())
-            observers = await stack.enter_async_context(open_observers(options, scratch))
+            private_root = stack.enter_context(open_private_root())
+            observers = await stack.enter_async_context(open_observers(options, private_root))
             root = await stack.enter_async_context(
                 open_supervisor("runtime", intensity=_WARDEN_LIVES, period=1.0, children=first)
             )
@@ -201,7 +201,7 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
         most = options.get("max_avatars")
         await root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most))
         actors = RuntimeActors(root.address(warden_spec), router, root.address(budget_spec))
-        runtime = Runtime(root, actors, scratch, observers)
+        runtime = Runtime(root, actors, private_root, observers)
         try:
             yield runtime
         finally:

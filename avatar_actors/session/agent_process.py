@@ -38,7 +38,7 @@ class Running(Struct, frozen=True):
     """What the other actors of the session learn of the process."""
 
     lease: Lease
-    wish: ResumePlan
+    plan: ResumePlan
 
 
 class ProcessContext(Struct, frozen=True, kw_only=True):
@@ -54,11 +54,11 @@ class ProcessContext(Struct, frozen=True, kw_only=True):
 async def agent_process(inbox: Inbox[ProcessMessage], around: ProcessContext) -> None:
     """Ready once the program runs. When it ends by itself, the bridge finds out how."""
     await around.actors.turn_queue.tell(SessionStarting())
-    wish = await around.settle(await around.actors.turn_queue.ask(WhatToResume()))
-    launch = await around.prepare(wish)
+    plan = await around.settle(await around.actors.turn_queue.ask(WhatToResume()))
+    launch = await around.prepare(plan)
     lease = await _spawn(around, launch)
     try:
-        inbox.ready(Running(lease, wish))
+        inbox.ready(Running(lease, plan))
         async for message in inbox:
             match message:
                 case GetVitals():

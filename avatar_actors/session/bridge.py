@@ -57,7 +57,7 @@ BridgeActors: TypeAlias = tuple[messages.OuterActors, messages.SessionActors]
 class _RunningTurn(Struct):
     turn_id: int
     reply: Reply[messages.TurnEnding]
-    wish: turn_outcome.EndRequest | None = None
+    request: turn_outcome.EndRequest | None = None
     used: Usage | None = None
     """The last usage report."""
     is_told: bool = True
@@ -138,7 +138,7 @@ class _Connection:
         """Tell the other actors that the agent takes prompts."""
         opened = self._opened
         assert opened is not None
-        continuity = continuity_of(opened, self._opening.far.wish)
+        continuity = continuity_of(opened, self._opening.agent.plan)
         await self._tell_events(self._opening.news(continuity, opened))
         up = messages.SessionUp(opened.capabilities, self._session.process)
         await self._outer.tracker.tell(up)
@@ -186,9 +186,8 @@ class _Connection:
             case messages.Decided(answer):
                 self._unasked.answered(answer)
                 await self._command(answer)
-            case messages.FileServed(request_id=request_id, text=text, error=error):
-                file = commands.AnswerFile(request_id=request_id, text=text, error=error)
-                await self._command(file)
+            case messages.FileServed(request_id=key, text=text, error=error):
+                await self._command(commands.AnswerFile(request_id=key, text=text, error=error))
             case messages.CallAgent(action, arguments):
                 number = self._calls.add(inbox.defer(message))
                 await self._command(commands.Call(number, action, arguments))
@@ -201,21 +200,20 @@ class _Connection:
     async def _command(self, command: commands.Command) -> None:
         await self._take(self._wire.command(command))
 
-    async def _cancel(self, turn_id: int, wish: turn_outcome.EndRequest) -> None:
+    async def _cancel(self, turn_id: int, request: turn_outcome.EndRequest) -> None:
         turn = self._turn
-        if turn is None or turn.turn_id != turn_id or turn.wish is not None:
+        if turn is None or turn.turn_id != turn_id or turn.request is not None:
             return
-        turn.wish = wish
+        turn.request = request
         self._nursery.start_soon(self._end_after_grace, turn)
         await self._command(commands.Cancel(turn_id))
 
     async def _end_after_grace(self, turn: _RunningTurn) -> None:
         await trio.sleep(self._opening.interrupt_grace)
-        if self._turn is turn and turn.wish is not None:
-            turn.end(turn_outcome.ending_unheard(turn.wish))
-            waited = f"{self._opening.interrupt_grace:g} s"
-            deaf = errors.AgentDeaf(f"the agent did not end its turn within {waited}")
-            await end_session(self._outer, deaf)
+        if self._turn is turn and turn.request is not None:
+            turn.end(turn_outcome.ending_unheard(turn.request))
+            late = f"the agent did not end its turn within {self._opening.interrupt_grace:g} s"
+            await end_session(self._outer, errors.AgentDeaf(late))
 
     async def _take(self, found: Sequence[facts.Fact]) -> None:
         self._flush()
@@ -259,7 +257,7 @@ class _Connection:
                 turn = self._turn
                 if turn is not None and turn.turn_id == turn_id:
                     self._turn = None
-                    turn.end(turn_outcome.ending_of(fact, turn.wish))
+                    turn.end(turn_outcome.ending_of(fact, turn.request))
             case facts.PermissionAsked():
                 await self._ask_about(fact)
             case facts.PermissionWithdrawn(request_id):
@@ -274,7 +272,7 @@ class _Connection:
             case facts.Opened(capabilities=said):
                 capabilities = self._opening.completed(said)
                 opened = replace(fact, capabilities=capabilities)
-                if why := why_not_resumed(opened, self._opening.far.wish):
+                if why := why_not_resumed(opened, self._opening.agent.plan):
                     await self._cannot_resume(why)
                 self._opened = opened
                 self._unasked = UnaskedTools(
@@ -308,7 +306,7 @@ class _Connection:
 
     def _public_id(self, request_id: str) -> str:
         # Every life of the agent counts from one; with the life's name it is unique in the avatar.
-        return f"{self._opening.far.life}-{request_id}"
+        return f"{self._opening.agent.life}-{request_id}"
 
     async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
         if failed.failure is facts.OpenFailure.NO_SUCH_SESSION:
@@ -327,7 +325,7 @@ class _Connection:
             raise errors.AgentNotReady(f"the agent ended before it was ready: {error}")
         if self._turn is not None:
             turn, self._turn = self._turn, None
-            turn.end(turn_outcome.ending_by_death(str(error), turn.wish))
+            turn.end(turn_outcome.ending_by_death(str(error), turn.request))
         await end_session(self._outer, error)
 
     async def _cut_off(self, why: str) -> NoReturn:

@@ -34,23 +34,23 @@ class Launcher(Struct, frozen=True):
     settings: AvatarSettings
     private_dir: Path
 
-    async def settle(self, wish: ResumePlan) -> ResumePlan:
+    async def settle(self, resume: ResumePlan) -> ResumePlan:
         """Complete the plan with the id of a new session, or of the last one if it is known."""
-        wish = replace(wish, new_id=str(uuid.uuid4()))
-        if wish.begins is not Beginning.LAST or self.provider.store is None:
-            return wish
+        resume = replace(resume, new_id=str(uuid.uuid4()))
+        if resume.begins is not Beginning.LAST or self.provider.store is None:
+            return resume
         listing = await trio.to_thread.run_sync(self.stored_sessions, 1)
         if listing.sessions:
             last = listing.sessions[0].session_id
-            return replace(wish, session_id=last, begins=Beginning.AS_NAMED)
+            return replace(resume, session_id=last, begins=Beginning.AS_NAMED)
         why = "; ".join(
             [f"there is no earlier session of {self.settings.working_dir}", *listing.diagnostics]
         )
-        return replace(wish, begins=Beginning.AS_NAMED, continuity=Continuity.FRESH, lost=why)
+        return replace(resume, begins=Beginning.AS_NAMED, continuity=Continuity.FRESH, lost=why)
 
-    async def prepare(self, wish: ResumePlan) -> Launch:
+    async def prepare(self, resume: ResumePlan) -> Launch:
         """The launch of the next life; its private files are written."""
-        plan = self._plan(wish)
+        plan = self._plan(resume)
         if plan.files:  # a thread costs a millisecond or two of every restart
             await trio.to_thread.run_sync(_write_files, self.private_dir, plan.files)
         return Launch(
@@ -61,9 +61,9 @@ class Launcher(Struct, frozen=True):
         """Where the agent is, if it is not launched but connected to."""
         return remote_of(self.provider, self.settings)
 
-    def chosen(self, wish: ResumePlan) -> AvatarSettings:
+    def chosen(self, resume: ResumePlan) -> AvatarSettings:
         """The settings, with the model and mode chosen since the start."""
-        model, mode = wish.model or self.settings.model, wish.mode or self.settings.mode
+        model, mode = resume.model or self.settings.model, resume.mode or self.settings.mode
         return replace(self.settings, model=model, mode=mode)
 
     def stored_sessions(self, limit: int = 100) -> SessionListing:
@@ -85,14 +85,14 @@ class Launcher(Struct, frozen=True):
             values += (*server.env.values(), *of_headers(server.headers), *of_url(server.url))
         return Redactor(values)
 
-    def _plan(self, wish: ResumePlan) -> LaunchPlan:
+    def _plan(self, resume: ResumePlan) -> LaunchPlan:
         place = Place(
             private_dir=self.private_dir,
-            session_id=wish.new_id or str(uuid.uuid4()),
-            resume=wish.session_id,
-            begins=wish.begins,
+            session_id=resume.new_id or str(uuid.uuid4()),
+            resume=resume.session_id,
+            begins=resume.begins,
         )
-        return self.provider.plan(self.chosen(wish), place)
+        return self.provider.plan(self.chosen(resume), place)
 
     def _environment(self, plan: LaunchPlan) -> dict[str, str]:
         return {**self._passed(), **plan.env, **self.settings.env}

@@ -50,7 +50,7 @@ class AgentEnd(Struct, frozen=True, kw_only=True):
     `life` is told apart from those before and after it in the avatar's life.
     """
 
-    wish: ResumePlan
+    plan: ResumePlan
     pid: int | None
     life: str
     containment: str
@@ -60,7 +60,7 @@ class SessionOpening(Struct, frozen=True, kw_only=True):
     """How the agent's session is to be opened."""
 
     command: commands.Open
-    far: AgentEnd
+    agent: AgentEnd
     minimum: dict[str, str]
     has_store: bool
     patience: float
@@ -93,7 +93,7 @@ class SessionOpening(Struct, frozen=True, kw_only=True):
             process=process,
             capabilities=opened.capabilities,
             session_id=opened.session_id,
-            pid=self.far.pid,
+            pid=self.agent.pid,
             continuity=continuity.continuity,
             why=continuity.why,
         )
@@ -103,7 +103,7 @@ class SessionOpening(Struct, frozen=True, kw_only=True):
         can_find = said.can_list_sessions or self.has_store
         return replace(
             said,
-            containment=self.far.containment,
+            containment=self.agent.containment,
             can_continue_last=said.can_load_session and can_find,
         )
 
@@ -150,23 +150,23 @@ async def cause_of_death(stderr: Address[messages.StderrTail], returncode: int |
     return "\n".join([how, *tail[-5:]])
 
 
-def continuity_of(opened: facts.Opened, wish: ResumePlan) -> ContinuityEvent:
+def continuity_of(opened: facts.Opened, plan: ResumePlan) -> ContinuityEvent:
     """What the agent remembers, from the plan and from its own report."""
     continuity, why = opened.continuity, opened.why
-    if wish.continuity is not Continuity.NEW and continuity is Continuity.NEW:
-        continuity, why = Continuity.FRESH, wish.lost or "the agent started a new session"
-    elif wish.begins is commands.Beginning.FORK and continuity is Continuity.RESUMED:
-        why = f"a fork of {wish.session_id}"
+    if plan.continuity is not Continuity.NEW and continuity is Continuity.NEW:
+        continuity, why = Continuity.FRESH, plan.lost or "the agent started a new session"
+    elif plan.begins is commands.Beginning.FORK and continuity is Continuity.RESUMED:
+        why = f"a fork of {plan.session_id}"
     return ContinuityEvent(
-        continuity=continuity, session_id=opened.session_id, why=why or wish.lost
+        continuity=continuity, session_id=opened.session_id, why=why or plan.lost
     )
 
 
-def why_not_resumed(opened: facts.Opened, wish: ResumePlan) -> str:
+def why_not_resumed(opened: facts.Opened, plan: ResumePlan) -> str:
     """Why this is not the session that the host named, or a fork of it; else nothing."""
-    if wish.begins is commands.Beginning.FORK and not opened.capabilities.can_fork_session:
+    if plan.begins is commands.Beginning.FORK and not opened.capabilities.can_fork_session:
         return "the agent cannot fork a session"
-    if wish.is_demanded and opened.continuity in _NOT_RESUMED:
+    if plan.is_demanded and opened.continuity in _NOT_RESUMED:
         return opened.why or "the agent cannot resume that session"
     return ""
 

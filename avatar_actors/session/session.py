@@ -99,16 +99,16 @@ class _Life:
         async with self._agent.output(parts.process) as output:
             await bridge(inbox, wire, output, (self._actors, parts), opening)
 
-    def _opening(self, far: AgentEnd) -> SessionOpening:
-        wish, settings = far.wish, self._launcher.chosen(far.wish)
+    def _opening(self, agent: AgentEnd) -> SessionOpening:
+        plan, settings = agent.plan, self._launcher.chosen(agent.plan)
         # A mode named by the host decides what may run unasked, unless the settings forbid more.
         is_told = settings.mode and settings.permissions is PermissionMode.ASK
         permissions = PermissionMode.UNRESTRICTED if is_told else settings.permissions
         command = Open(
             cwd=(self._remote and self._remote.cwd) or str(settings.working_dir),
-            resume=wish.session_id,
-            begins=wish.begins,
-            new_id=wish.new_id,
+            resume=plan.session_id,
+            begins=plan.begins,
+            new_id=plan.new_id,
             mcp_servers=settings.mcp_servers,
             system_prompt=settings.system_prompt,
             model=settings.model,
@@ -116,7 +116,7 @@ class _Life:
         )
         return SessionOpening(
             command=command,
-            far=far,
+            agent=agent,
             minimum=self._launcher.provider.minimum,
             has_store=self._launcher.provider.store is not None and self._remote is None,
             patience=settings.timeouts.start,
@@ -176,7 +176,7 @@ class _ProcessEnd:
         """What is known of it now that it runs."""
         running = self._running(process)
         pid, containment = running.lease.pid, self._actors.warden.info or "best effort"
-        return AgentEnd(wish=running.wish, pid=pid, life=str(pid), containment=containment)
+        return AgentEnd(plan=running.plan, pid=pid, life=str(pid), containment=containment)
 
     async def _run_process(self, inbox: Inbox[messages.ProcessMessage]) -> None:
         around = ProcessContext(
@@ -230,4 +230,4 @@ class _RemoteEnd:
         """What is known of it before it has said a word."""
         reached: Reached = link.info
         words = "remote: its processes are not ours"
-        return AgentEnd(wish=reached.wish, pid=None, life=reached.life, containment=words)
+        return AgentEnd(plan=reached.plan, pid=None, life=reached.life, containment=words)

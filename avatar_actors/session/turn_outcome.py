@@ -72,13 +72,13 @@ class EndRequest(Struct, frozen=True):
     reason: str
 
 
-def ending_of(over: TurnOver, wish: EndRequest | None) -> TurnEnding:
+def ending_of(over: TurnOver, request: EndRequest | None) -> TurnEnding:
     """How the turn ended, by what the agent said and what we had asked for."""
-    outcome = _OUTCOMES[over.outcome, wish is not None]
-    if outcome is None and wish is not None:
+    outcome = _OUTCOMES[over.outcome, request is not None]
+    if outcome is None and request is not None:
         return TurnEnding(
-            outcome=wish.outcome,
-            reason=wish.reason,
+            outcome=request.outcome,
+            reason=request.reason,
             stop_reason=over.stop_reason,
             usage=over.usage,
         )
@@ -94,11 +94,11 @@ def ending_of(over: TurnOver, wish: EndRequest | None) -> TurnEnding:
     )
 
 
-def ending_unheard(wish: EndRequest) -> TurnEnding:
+def ending_unheard(request: EndRequest) -> TurnEnding:
     """The agent did not end the turn in the time it had."""
     return TurnEnding(
-        outcome=wish.outcome,
-        reason=f"{wish.reason}; the agent did not acknowledge it and is restarted",
+        outcome=request.outcome,
+        reason=f"{request.reason}; the agent did not acknowledge it and is restarted",
     )
 
 
@@ -107,10 +107,10 @@ def ending_by_breach(why: str) -> TurnEnding:
     return TurnEnding(outcome=Outcome.FAILED, reason=why)
 
 
-def ending_by_death(how: str, wish: EndRequest | None) -> TurnEnding:
+def ending_by_death(how: str, request: EndRequest | None) -> TurnEnding:
     """The process ended in the middle of the turn."""
-    if wish is not None:
-        return TurnEnding(outcome=wish.outcome, reason=f"{wish.reason}; then {how}")
+    if request is not None:
+        return TurnEnding(outcome=request.outcome, reason=f"{request.reason}; then {how}")
     return TurnEnding(outcome=Outcome.CRASHED, reason=how)
 
 

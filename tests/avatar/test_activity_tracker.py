@@ -52,24 +52,24 @@ from avatar_actors.session.messages import (
     TurnEnding,
 )
 from supervisors import Address
-from tests.avatar.stage import Ear, Stage, open_stage
+from tests.avatar.actor_tree import ActorTree, Recorder, open_tree
 
 IDLE = Vitals(cpu_seconds=1.0, processes=1, states={"S": 1})
 
 
-class Track:
+class TrackerSetup:
     def __init__(self) -> None:
         self.stream = EventStream()
         self._told: list[AvatarEvent] = []
-        self.process = Ear[ProcessMessage](GetVitals=IDLE)
+        self.process = Recorder[ProcessMessage](GetVitals=IDLE)
         self.at: Address[TrackerMessage]
 
-    async def play(self, stage: Stage, *, shows_thoughts: bool = True) -> None:
-        process = await stage.play("process", self.process)
+    async def open(self, tree: ActorTree, *, shows_thoughts: bool = True) -> None:
+        process = await tree.start("process", self.process)
         timeouts = Timeouts(stall_warning=30, stall_alarm=60, health_check_interval=5)
         fanout = EventFanout("p", "aria")
         actor = partial(activity_tracker, fanout=fanout, timeouts=timeouts, max_answer=10**6)
-        self.at = await stage.play("tracker", actor)
+        self.at = await tree.start("tracker", actor)
         await self.at.ask(Subscribe(self.stream))
         told = ProviderCapabilities(thinking_supported=shows_thoughts)
         await self.at.tell(SessionUp(told, process))
@@ -92,20 +92,20 @@ class Track:
 
 
 @pytest.fixture
-def track() -> Track:
-    return Track()
+def track() -> TrackerSetup:
+    return TrackerSetup()
 
 
-async def test_the_end_holds_the_whole_text_and_is_the_last_event(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_the_end_holds_the_whole_text_and_is_the_last_event(track: TrackerSetup) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         for letter in "abc":
             await track.happens(1, TextEvent(text=letter), ThinkingEvent(thought="not text"))
         await track.happens(1, CostEvent(cost_usd=0.5, output_tokens=3))
         ended = await track.end()
         await track.happens(1, TextEvent(text="late"))
-        await stage.rest()
+        await tree.settle()
         assert (ended.text, ended.session_id) == ("abc", "s")
         assert ended.usage == Usage(cost_usd=0.5, output_tokens=3)
         assert isinstance(track.told(1)[0], TurnStartedEvent)
@@ -123,23 +123,23 @@ async def test_the_end_holds_the_whole_text_and_is_the_last_event(track: Track) 
     ],
 )
 async def test_a_tool_in_flight_ends_with_its_turn(
-    track: Track, outcome: Outcome, status: ToolStatus, unknown: tuple[str, ...]
+    track: TrackerSetup, outcome: Outcome, status: ToolStatus, unknown: tuple[str, ...]
 ) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         await track.happens(1, ToolEvent(tool_id="t", status=ToolStatus.STARTED))
         ended = await track.end(outcome)
-        await stage.rest()
+        await tree.settle()
         tools = [event for event in track.told(1) if isinstance(event, ToolEvent)]
         assert [tool.status for tool in tools] == [ToolStatus.STARTED, status]
         assert ended.unknown_tools == unknown
         assert not ended.can_retry
 
 
-async def test_a_crash_before_any_tool_may_be_tried_again(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_a_crash_before_any_tool_may_be_tried_again(track: TrackerSetup) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         await track.happens(1, TextEvent(text="half"))
         ended = await track.end(Outcome.CRASHED)
@@ -148,9 +148,9 @@ async def test_a_crash_before_any_tool_may_be_tried_again(track: Track) -> None:
         assert not (await track.end(Outcome.FAILED, 2)).can_retry
 
 
-async def test_a_turn_that_never_began_has_an_end_too(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_a_turn_that_never_began_has_an_end_too(track: TrackerSetup) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin(1)
         ended = await track.end(Outcome.REJECTED, turn_id=2)
         assert ended.outcome is Outcome.REJECTED
@@ -158,9 +158,9 @@ async def test_a_turn_that_never_began_has_an_end_too(track: Track) -> None:
         assert (await track.end(turn_id=1)).text == "a"
 
 
-async def test_nothing_of_one_turn_gets_into_the_next(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_nothing_of_one_turn_gets_into_the_next(track: TrackerSetup) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin(1)
         await track.happens(1, TextEvent(text="a"), ToolEvent(tool_id="t"))
         await track.end(turn_id=1)
@@ -171,9 +171,9 @@ async def test_nothing_of_one_turn_gets_into_the_next(track: Track) -> None:
         assert (ended.text, ended.can_retry, ended.unknown_tools) == ("b", True, ())
 
 
-async def test_turns_may_follow_each_other_without_a_pause(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_turns_may_follow_each_other_without_a_pause(track: TrackerSetup) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         for turn in range(1, 10):
             await track.begin(turn)
             await track.at.tell(EndTurn(turn, TurnEnding(outcome=Outcome.COMPLETED), "s"))
@@ -181,9 +181,9 @@ async def test_turns_may_follow_each_other_without_a_pause(track: Track) -> None
         assert (await track.end(turn_id=10)).outcome is Outcome.COMPLETED
 
 
-async def test_whether_a_prompt_was_sent_is_known_per_turn(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_whether_a_prompt_was_sent_is_known_per_turn(track: TrackerSetup) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin(1)
         assert not await track.at.ask(WasSent(1))
         await track.at.tell(PromptSent(1))
@@ -191,9 +191,11 @@ async def test_whether_a_prompt_was_sent_is_known_per_turn(track: Track) -> None
         assert not await track.at.ask(WasSent(2))
 
 
-async def test_a_refused_prompt_that_is_tried_again_has_not_been_sent_yet(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_a_refused_prompt_that_is_tried_again_has_not_been_sent_yet(
+    track: TrackerSetup,
+) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin(1)
         await track.at.tell(PromptSent(1))
         refused = TurnEnding(outcome=Outcome.FAILED, reason="overloaded", is_recoverable=True)
@@ -201,13 +203,15 @@ async def test_a_refused_prompt_that_is_tried_again_has_not_been_sent_yet(track:
         assert not await track.at.ask(WasSent(1))
 
 
-async def test_an_agent_that_shows_no_thoughts_gets_guessed_ones_marked_so(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage, shows_thoughts=False)
+async def test_an_agent_that_shows_no_thoughts_gets_guessed_ones_marked_so(
+    track: TrackerSetup,
+) -> None:
+    async with open_tree() as tree:
+        await track.open(tree, shows_thoughts=False)
         await track.begin()
         await track.happens(1, TextEvent(text="a"))
         await track.end()
-        await stage.rest()
+        await tree.settle()
         thoughts = [event for event in track.told(1) if isinstance(event, ThinkingEvent)]
         assert [(each.is_start, each.is_complete) for each in thoughts] == [(1, 0), (0, 1)]
         assert all(each.synthetic for each in thoughts)
@@ -217,14 +221,14 @@ async def test_an_agent_that_shows_no_thoughts_gets_guessed_ones_marked_so(track
         )
 
 
-async def test_the_engine_state_goes_home_at_the_end(track: Track) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_the_engine_state_goes_home_at_the_end(track: TrackerSetup) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         await track.happens(1, TextEvent(text="a"))
         await track.happens(1, ToolEvent(tool_id="t"))
         await track.end(Outcome.CRASHED)
-        await stage.rest()
+        await tree.settle()
         states = [event for event in track.told(1) if isinstance(event, EngineStateEvent)]
         assert [each.new_state.value for each in states] == [
             "thinking",
@@ -235,10 +239,10 @@ async def test_the_engine_state_goes_home_at_the_end(track: Track) -> None:
 
 
 async def test_a_silent_agent_is_judged_twice_with_evidence(
-    track: Track, autojump_clock: MockClock
+    track: TrackerSetup, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         await trio.sleep(500)
         assert [round(stall.seconds) for stall in track.stalls()] == [30, 60]
@@ -247,74 +251,74 @@ async def test_a_silent_agent_is_judged_twice_with_evidence(
 
 
 async def test_an_agent_that_speaks_now_and_then_is_not_judged(
-    track: Track, autojump_clock: MockClock
+    track: TrackerSetup, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         for _ in range(20):
             await trio.sleep(29)
             await track.happens(1, TextEvent(text="."))
-        await stage.rest()
+        await tree.settle()
         assert track.stalls() == []
 
 
 async def test_prompts_that_queue_up_are_no_words_of_the_agent(
-    track: Track, autojump_clock: MockClock
+    track: TrackerSetup, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         for waiting in range(4):
             await trio.sleep(10)
             await track.happens(0, QueueEvent(waiting=waiting))
-        await stage.rest()
+        await tree.settle()
         assert [round(stall.seconds) for stall in track.stalls()] == [30]
 
 
 async def test_stderr_and_notices_are_no_words_of_the_agent(
-    track: Track, autojump_clock: MockClock
+    track: TrackerSetup, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         for _ in range(4):
             await trio.sleep(10)
             await track.happens(0, DiagnosticEvent(message="warming up", source="stderr"))
             await track.happens(0, SupervisionEvent(notice="crashed"))
-        await stage.rest()
+        await tree.settle()
         assert [round(stall.seconds) for stall in track.stalls()] == [30]
 
 
 async def test_the_end_of_the_tracker_is_the_end_of_its_streams_but_not_of_shared_ones() -> None:
-    track, shared = Track(), EventStream()
-    async with open_stage() as stage:
-        await track.play(stage)
+    track, shared = TrackerSetup(), EventStream()
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.at.tell(Follow(shared))
         await track.happens(0, TextEvent(text="last words"))
-        await stage.rest()
+        await tree.settle()
     assert (shared.is_closed, track.stream.is_closed) == (False, True)
     assert isinstance(await anext(shared), TextEvent)
 
 
-async def test_a_watcher_hears_of_a_subscriber_that_is_too_slow(track: Track) -> None:
-    ear = Ear[SlowReaders]()
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_a_watcher_hears_of_a_subscriber_that_is_too_slow(track: TrackerSetup) -> None:
+    recorder = Recorder[SlowReaders]()
+    async with open_tree() as tree:
+        await track.open(tree)
         slow = EventStream(capacity=2)
-        await track.at.tell(Follow(EventStream(), await stage.play("ear", ear)))
+        await track.at.tell(Follow(EventStream(), await tree.start("recorder", recorder)))
         await track.at.ask(Subscribe(slow))
         for _ in range(10):
             await track.happens(0, DiagnosticEvent(message="m"))
-        await stage.rest()
-        assert sum(each.dropped for each in ear.heard) == slow.lost > 0
+        await tree.settle()
+        assert sum(each.dropped for each in recorder.heard) == slow.lost > 0
 
 
 async def test_an_agent_that_speaks_while_it_is_looked_at_is_not_judged(
-    track: Track, autojump_clock: MockClock
+    track: TrackerSetup, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         await trio.sleep(32)
         await track.happens(1, TextEvent(text="here I am"))
@@ -322,9 +326,11 @@ async def test_an_agent_that_speaks_while_it_is_looked_at_is_not_judged(
         assert track.stalls() == []
 
 
-async def test_silence_between_turns_is_no_stall(track: Track, autojump_clock: MockClock) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+async def test_silence_between_turns_is_no_stall(
+    track: TrackerSetup, autojump_clock: MockClock
+) -> None:
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         await track.end()
         await trio.sleep(500)
@@ -336,10 +342,10 @@ async def test_silence_between_turns_is_no_stall(track: Track, autojump_clock: M
 
 
 async def test_a_silence_that_waits_on_the_host_says_so(
-    track: Track, autojump_clock: MockClock
+    track: TrackerSetup, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await track.play(stage)
+    async with open_tree() as tree:
+        await track.open(tree)
         await track.begin()
         await track.happens(1, PermissionEvent(request_id="q"))
         await trio.sleep(50)

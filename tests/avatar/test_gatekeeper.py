@@ -29,7 +29,7 @@ from avatar_actors.wire.commands import AnswerPermission
 from avatar_actors.wire.facts import PermissionAsked
 from supervisors import Address
 from supervisors.testing import freeze
-from tests.avatar.stage import Ear, Stage, open_stage
+from tests.avatar.actor_tree import ActorTree, Recorder, open_tree
 
 NOTHING = AnswerPermission(request_id="none", permit=Permit.CANCELLED)
 
@@ -38,20 +38,20 @@ class Gate:
     """A gatekeeper between a deaf-and-dumb tracker and bridge."""
 
     def __init__(self) -> None:
-        self.tracker = Ear[TrackerMessage]()
-        self.bridge = Ear[BridgeMessage]()
+        self.tracker = Recorder[TrackerMessage]()
+        self.bridge = Recorder[BridgeMessage]()
         self.bridge_at: Address[BridgeMessage]
         self.tracker_at: Address[TrackerMessage]
         self.at: Address[GatekeeperMessage]
 
-    async def play(
-        self, stage: Stage, patience: float, mode: PermissionMode = PermissionMode.ASK
+    async def open(
+        self, tree: ActorTree, patience: float, mode: PermissionMode = PermissionMode.ASK
     ) -> None:
-        self.tracker_at = await stage.play("tracker", self.tracker, room=1)
-        self.bridge_at = await stage.play("bridge", self.bridge, room=1)
+        self.tracker_at = await tree.start("tracker", self.tracker, room=1)
+        self.bridge_at = await tree.start("bridge", self.bridge, room=1)
         rules = Rules(mode, ToolPolicy())
         actor = partial(gatekeeper, rules=rules, patience=patience, tracker=self.tracker_at)
-        self.at = await stage.play("gatekeeper", actor)
+        self.at = await tree.start("gatekeeper", actor)
 
     async def question(self, name: str, turn_id: int = 1) -> None:
         tool = ToolEvent(tool_name="Bash", tool_id=name, status=ToolStatus.APPROVAL)
@@ -83,11 +83,11 @@ def gate() -> Gate:
 
 
 async def test_an_answer_reaches_the_agent_and_the_subscribers(gate: Gate) -> None:
-    async with open_stage() as stage:
-        await gate.play(stage, float("inf"))
+    async with open_tree() as tree:
+        await gate.open(tree, float("inf"))
         await gate.question("a")
         await gate.answer("a", Permit.ALLOW_ALWAYS, option_id="x", updated_input={"k": 1})
-        await stage.rest()
+        await tree.settle()
         assert gate.asked() == ["7-a"]
         assert gate.decided() == {"a": Permit.ALLOW_ALWAYS}
         [decided] = gate.bridge.heard
@@ -104,16 +104,16 @@ async def test_an_answer_reaches_the_agent_and_the_subscribers(gate: Gate) -> No
     ],
 )
 async def test_other_modes_ask_nobody(gate: Gate, mode: PermissionMode, permit: Permit) -> None:
-    async with open_stage() as stage:
-        await gate.play(stage, float("inf"), mode)
+    async with open_tree() as tree:
+        await gate.open(tree, float("inf"), mode)
         await gate.question("a")
-        await stage.rest()
+        await tree.settle()
         assert (gate.asked(), gate.decided()) == ([], {"a": permit})
 
 
 async def test_a_second_answer_is_refused(gate: Gate) -> None:
-    async with open_stage() as stage:
-        await gate.play(stage, float("inf"))
+    async with open_tree() as tree:
+        await gate.open(tree, float("inf"))
         await gate.question("a")
         await gate.answer("a", Permit.ALLOW_ONCE)
         with pytest.raises(UnknownRequest):
@@ -126,8 +126,8 @@ async def test_a_second_answer_is_refused(gate: Gate) -> None:
 async def test_each_question_is_denied_at_its_own_deadline(
     gate: Gate, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await gate.play(stage, patience=10)
+    async with open_tree() as tree:
+        await gate.open(tree, patience=10)
         await gate.question("a")
         await trio.sleep(4)
         await gate.question("b")
@@ -140,8 +140,8 @@ async def test_each_question_is_denied_at_its_own_deadline(
 
 
 async def test_a_question_may_wait_for_ever(gate: Gate, autojump_clock: MockClock) -> None:
-    async with open_stage() as stage:
-        await gate.play(stage, float("inf"))
+    async with open_tree() as tree:
+        await gate.open(tree, float("inf"))
         await gate.question("a")
         await trio.sleep(86_000)
         assert (gate.decided(), gate.closed()) == ({}, {})
@@ -149,12 +149,12 @@ async def test_a_question_may_wait_for_ever(gate: Gate, autojump_clock: MockCloc
 
 
 async def test_the_end_of_a_turn_closes_its_questions_alone(gate: Gate) -> None:
-    async with open_stage() as stage:
-        await gate.play(stage, float("inf"))
+    async with open_tree() as tree:
+        await gate.open(tree, float("inf"))
         await gate.question("a", turn_id=1)
         await gate.question("b", turn_id=2)
         await gate.at.ask(QuestionsOver(1))
-        await stage.rest()
+        await tree.settle()
         assert list(gate.closed()) == ["7-a"]
         assert gate.decided() == {}
         with pytest.raises(UnknownRequest):
@@ -162,34 +162,34 @@ async def test_the_end_of_a_turn_closes_its_questions_alone(gate: Gate) -> None:
 
 
 async def test_a_withdrawn_question_is_closed_once(gate: Gate) -> None:
-    async with open_stage() as stage:
-        await gate.play(stage, float("inf"))
+    async with open_tree() as tree:
+        await gate.open(tree, float("inf"))
         await gate.question("a")
         for _ in "twice":
             await gate.at.tell(QuestionWithdrawn("7-a"))
-        await stage.rest()
+        await tree.settle()
         assert gate.closed() == {"7-a": (Permit.CANCELLED, "withdrawn by the agent")}
 
 
 async def test_the_end_of_the_agent_closes_all_questions_also_those_of_no_turn(gate: Gate) -> None:
-    async with open_stage() as stage:
-        await gate.play(stage, float("inf"))
+    async with open_tree() as tree:
+        await gate.open(tree, float("inf"))
         await gate.question("a", turn_id=0)
         await gate.question("b", turn_id=2)
         await gate.at.ask(QuestionsOver(None))
-        await stage.rest()
+        await tree.settle()
         assert set(gate.closed()) == {"7-a", "7-b"}
 
 
 async def test_the_deadline_of_one_question_does_not_swallow_the_answer_to_another(
     gate: Gate, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage, trio.open_nursery() as nursery:
-        await gate.play(stage, patience=10)
+    async with open_tree() as tree, trio.open_nursery() as nursery:
+        await gate.open(tree, patience=10)
         await gate.question("a")
         await trio.sleep(5)
         await gate.question("b")
-        await stage.rest()
+        await tree.settle()
         with freeze(gate.bridge_at):
             # The bridge is busy: its mailbox has room for one only, so the second answer waits.
             await gate.bridge_at.tell(Decided(NOTHING))

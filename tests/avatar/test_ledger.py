@@ -243,7 +243,7 @@ class ThreeAvatarsShareADollar(RuleBasedStateMachine):
         self.running[avatar] = call, spent + cost
         self.ledger.report(call, used(spent + cost))
         if self.ledger.overrun():
-            # What the treasurer does: all are told to end; one more call each may be under way.
+            # As the runtime budget does: all are told to end; one more call may be under way.
             for other in list(self.running):
                 self.end(other, last_call=0.4)
             assert self.ledger.refusal() != ""

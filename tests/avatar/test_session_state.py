@@ -46,12 +46,12 @@ def ready(
 
 
 async def test_a_first_start_wishes_nothing() -> None:
-    wish = SessionRecord("").wish()
-    assert (wish.session_id, wish.continuity) == ("", Continuity.NEW)
+    plan = SessionRecord("").plan()
+    assert (plan.session_id, plan.continuity) == ("", Continuity.NEW)
 
 
 async def test_a_stored_session_is_wished_from_the_first_start_on() -> None:
-    assert SessionRecord("s").wish().session_id == "s"
+    assert SessionRecord("s").plan().session_id == "s"
 
 
 async def test_what_was_said_is_taken_up_again(somebody: Address[object]) -> None:
@@ -59,45 +59,45 @@ async def test_what_was_said_is_taken_up_again(somebody: Address[object]) -> Non
     record.opened(ready(somebody, "s"))
     record.spoken()
     record.lost(KILLED)
-    wish = record.wish()
-    assert (wish.session_id, wish.continuity) == ("s", Continuity.RESUMED)
+    plan = record.plan()
+    assert (plan.session_id, plan.continuity) == ("s", Continuity.RESUMED)
 
 
 async def test_a_session_in_which_nothing_was_said_is_not(somebody: Address[object]) -> None:
     record = SessionRecord("")
     record.opened(ready(somebody, "s"))
-    wish = record.wish()
-    assert (wish.session_id, wish.continuity) == ("", Continuity.FRESH)
-    assert wish.lost == "nothing had been said yet"
+    plan = record.plan()
+    assert (plan.session_id, plan.continuity) == ("", Continuity.FRESH)
+    assert plan.lost == "nothing had been said yet"
 
 
 async def test_an_agent_that_cannot_resume_is_not_asked_to(somebody: Address[object]) -> None:
     record = SessionRecord("")
     record.opened(ready(somebody, "s", can_load=False))
     record.spoken()
-    assert record.wish().continuity is Continuity.FRESH
-    assert "cannot take up" in record.wish().lost
+    assert record.plan().continuity is Continuity.FRESH
+    assert "cannot take up" in record.plan().lost
 
 
 async def test_a_refused_session_is_not_wished_twice(somebody: Address[object]) -> None:
     record = SessionRecord("s")
     record.cannot_resume("no such session")
-    wish = record.wish()
-    assert (wish.session_id, wish.continuity, wish.lost) == (
+    plan = record.plan()
+    assert (plan.session_id, plan.continuity, plan.lost) == (
         "",
         Continuity.FRESH,
         "no such session",
     )
     record.opened(ready(somebody, "new"))
     record.spoken()
-    assert record.wish().session_id == "new"
+    assert record.plan().session_id == "new"
 
 
 async def test_a_switch_names_the_next_session(somebody: Address[object]) -> None:
     record = SessionRecord("")
     record.opened(ready(somebody, "s", can_load=False))
     record.switch_to(ResumeThis("other"))
-    assert record.wish().session_id == "other"
+    assert record.plan().session_id == "other"
 
 
 async def test_states_are_told_when_they_change(somebody: Address[object]) -> None:
@@ -143,20 +143,20 @@ async def test_the_first_to_notice_a_death_tells_why(somebody: Address[object]) 
 
 async def test_the_last_session_is_wished_for_until_one_is_open(somebody: Address[object]) -> None:
     record = SessionRecord("", Beginning.LAST)
-    assert record.wish().begins is Beginning.LAST
+    assert record.plan().begins is Beginning.LAST
     record.opened(ready(somebody, "last", continuity=Continuity.RESUMED))
     record.lost(KILLED)
-    wish = record.wish()
-    assert (wish.session_id, wish.continuity) == ("last", Continuity.RESUMED)
-    assert wish.begins is Beginning.AS_NAMED
+    plan = record.plan()
+    assert (plan.session_id, plan.continuity) == ("last", Continuity.RESUMED)
+    assert plan.begins is Beginning.AS_NAMED
 
 
 async def test_a_last_session_that_is_gone_is_not_wished_for_again() -> None:
     record = SessionRecord("", Beginning.LAST)
     record.cannot_resume("no such session")
-    wish = record.wish()
-    assert (wish.continuity, wish.lost) == (Continuity.FRESH, "no such session")
-    assert wish.begins is Beginning.AS_NAMED
+    plan = record.plan()
+    assert (plan.continuity, plan.lost) == (Continuity.FRESH, "no such session")
+    assert plan.begins is Beginning.AS_NAMED
 
 
 async def test_a_fork_is_made_again_until_something_is_said_in_it(
@@ -164,18 +164,18 @@ async def test_a_fork_is_made_again_until_something_is_said_in_it(
 ) -> None:
     record = SessionRecord("")
     record.switch_to(ResumeThis("old", Beginning.FORK))
-    assert record.wish().is_demanded
+    assert record.plan().is_demanded
     for copy in ("copy-1", "copy-2"):
-        wish = record.wish()
-        assert (wish.session_id, wish.begins) == ("old", Beginning.FORK)
+        plan = record.plan()
+        assert (plan.session_id, plan.begins) == ("old", Beginning.FORK)
         record.opened(ready(somebody, copy, continuity=Continuity.RESUMED))
         assert record.session_id == copy
         record.lost(KILLED)
-    assert not record.wish().is_demanded
+    assert not record.plan().is_demanded
     record.opened(ready(somebody, "copy-3", continuity=Continuity.RESUMED))
     record.spoken()
-    wish = record.wish()
-    assert (wish.session_id, wish.begins) == ("copy-3", Beginning.AS_NAMED)
+    plan = record.plan()
+    assert (plan.session_id, plan.begins) == ("copy-3", Beginning.AS_NAMED)
 
 
 async def test_what_was_chosen_last_is_in_every_wish(somebody: Address[object]) -> None:
@@ -184,4 +184,4 @@ async def test_what_was_chosen_last_is_in_every_wish(somebody: Address[object]) 
     record.choose(ModelChosen(mode="plan"))
     record.choose(ModelChosen(model="small"))
     record.opened(ready(somebody, "s"))
-    assert (record.wish().model, record.wish().mode) == ("small", "plan")
+    assert (record.plan().model, record.plan().mode) == ("small", "plan")

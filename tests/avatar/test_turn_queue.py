@@ -26,7 +26,7 @@ from avatar_actors.session.messages import (
 )
 from supervisors import Address, ChildSpec, Inbox, Reply, Restart
 from supervisors.testing import freeze
-from tests.avatar.stage import Ear, Stage, open_stage
+from tests.avatar.actor_tree import ActorTree, Recorder, open_tree
 
 
 class Agent:
@@ -51,11 +51,13 @@ class Agent:
             self._turns.pop(turn_id).send(TurnEnding(outcome=outcome))
 
 
-class Scene:
+class QueueSetup:
     def __init__(self) -> None:
         self.agent = Agent()
-        self.tracker = Ear[avatar_messages.TrackerMessage](EndTurn=TurnEndedEvent(), WasSent=True)
-        self.limiter = Ear[LimiterMessage]()
+        self.tracker = Recorder[avatar_messages.TrackerMessage](
+            EndTurn=TurnEndedEvent(), WasSent=True
+        )
+        self.limiter = Recorder[LimiterMessage]()
         self.limiter_at: Address[LimiterMessage]
         self.runtime_budget_at: Address[RuntimeBudgetMessage]
         self.process_at: Address[ProcessMessage]
@@ -64,31 +66,31 @@ class Scene:
         self.capabilities = ProviderCapabilities()
         self.settings = AvatarSettings()
 
-    async def play(self, stage: Stage) -> None:
+    async def open(self, tree: ActorTree) -> None:
         """Up to the open session."""
-        await self.set_up(stage)
-        await self.open_session(stage)
+        await self.set_up(tree)
+        await self.open_session(tree)
 
-    async def set_up(self, stage: Stage) -> None:
-        self.tracker_at = await stage.play("tracker", self.tracker, room=1)
-        self.limiter_at = await stage.play("limiter", self.limiter)
-        budget = Ear[RuntimeBudgetMessage](Reserve="", OpenAccount=False)
-        self.runtime_budget_at = await stage.play("runtime budget", budget)
-        self.process_at = await stage.play("process", Ear[ProcessMessage]())
+    async def set_up(self, tree: ActorTree) -> None:
+        self.tracker_at = await tree.start("tracker", self.tracker, room=1)
+        self.limiter_at = await tree.start("limiter", self.limiter)
+        budget = Recorder[RuntimeBudgetMessage](Reserve="", OpenAccount=False)
+        self.runtime_budget_at = await tree.start("runtime budget", budget)
+        self.process_at = await tree.start("process", Recorder[ProcessMessage]())
         actor = partial(
             turn_queue,
             settings=self.settings,
             tracker=self.tracker_at,
-            gatekeeper=await stage.play("gatekeeper", Ear[GatekeeperMessage]()),
+            gatekeeper=await tree.start("gatekeeper", Recorder[GatekeeperMessage]()),
             runtime_budget=self.runtime_budget_at,
             limiter=self.limiter_at,
             provider="p",
         )
-        self.at = await stage.play("queue", actor)
+        self.at = await tree.start("queue", actor)
 
-    async def open_session(self, stage: Stage) -> None:
-        await self.meet(await stage.play("bridge", self.agent))
-        await stage.rest()
+    async def open_session(self, tree: ActorTree) -> None:
+        await self.meet(await tree.start("bridge", self.agent))
+        await tree.settle()
 
     async def meet(self, bridge: Address[BridgeMessage]) -> None:
         """A session with this bridge is open."""
@@ -117,180 +119,180 @@ class Scene:
 
 
 @pytest.fixture
-def scene() -> Scene:
-    return Scene()
+def setup() -> QueueSetup:
+    return QueueSetup()
 
 
-async def test_turns_run_one_after_the_other_in_order(scene: Scene) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
+async def test_turns_run_one_after_the_other_in_order(setup: QueueSetup) -> None:
+    async with open_tree() as tree:
+        await setup.open(tree)
         for turn in (1, 2, 3):
-            await scene.submit(turn)
-        await stage.rest()
-        assert scene.agent.prompts == [1]
+            await setup.submit(turn)
+        await tree.settle()
+        assert setup.agent.prompts == [1]
         for turn in (1, 2, 3):
-            scene.agent.end(turn)
-            await stage.rest()
-        assert scene.agent.prompts == [1, 2, 3]
-        assert scene.ends() == dict.fromkeys((1, 2, 3), Outcome.COMPLETED)
+            setup.agent.end(turn)
+            await tree.settle()
+        assert setup.agent.prompts == [1, 2, 3]
+        assert setup.ends() == dict.fromkeys((1, 2, 3), Outcome.COMPLETED)
 
 
-async def test_a_late_interrupt_never_hits_the_next_turn(scene: Scene) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
-        await scene.submit(1)
-        await scene.submit(2)
-        await stage.rest()
-        scene.agent.end(1)
-        await stage.rest()
-        assert not await scene.at.ask(avatar_messages.Interrupt(1))
-        await stage.rest()
-        assert scene.agent.cancels == []
-        scene.agent.end(2)
+async def test_a_late_interrupt_never_hits_the_next_turn(setup: QueueSetup) -> None:
+    async with open_tree() as tree:
+        await setup.open(tree)
+        await setup.submit(1)
+        await setup.submit(2)
+        await tree.settle()
+        setup.agent.end(1)
+        await tree.settle()
+        assert not await setup.at.ask(avatar_messages.Interrupt(1))
+        await tree.settle()
+        assert setup.agent.cancels == []
+        setup.agent.end(2)
 
 
-async def test_an_interrupt_at_the_rate_limiter_sends_nothing(scene: Scene) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
-        with freeze(scene.limiter_at):
-            await scene.submit(1)
-            await stage.rest()
-            assert await scene.at.ask(avatar_messages.Interrupt(1))
-            await stage.rest()
-            assert scene.ends() == {1: Outcome.CANCELLED}
-        await stage.rest()
-        assert scene.agent.prompts == []
-        assert GiveBack(1) in scene.limiter.heard
+async def test_an_interrupt_at_the_rate_limiter_sends_nothing(setup: QueueSetup) -> None:
+    async with open_tree() as tree:
+        await setup.open(tree)
+        with freeze(setup.limiter_at):
+            await setup.submit(1)
+            await tree.settle()
+            assert await setup.at.ask(avatar_messages.Interrupt(1))
+            await tree.settle()
+            assert setup.ends() == {1: Outcome.CANCELLED}
+        await tree.settle()
+        assert setup.agent.prompts == []
+        assert GiveBack(1) in setup.limiter.heard
 
 
-async def test_an_interrupt_while_the_tracker_is_busy_is_not_forgotten(scene: Scene) -> None:
+async def test_an_interrupt_while_the_tracker_is_busy_is_not_forgotten(setup: QueueSetup) -> None:
     """The tracker's mailbox is full, so the queue waits in the middle of a step."""
     for steps in range(6):
-        scene = Scene()
-        async with open_stage() as stage:
-            await scene.play(stage)
-            with freeze(scene.tracker_at) as step:
-                await scene.tracker_at.tell(avatar_messages.WasSent(0))
-                await scene.submit(1)
-                await stage.rest()
+        setup = QueueSetup()
+        async with open_tree() as tree:
+            await setup.open(tree)
+            with freeze(setup.tracker_at) as step:
+                await setup.tracker_at.tell(avatar_messages.WasSent(0))
+                await setup.submit(1)
+                await tree.settle()
                 for _ in range(steps):
                     await step()
                 with trio.move_on_after(0.05):
-                    await scene.at.ask(avatar_messages.Interrupt(1))
-            await stage.rest()
-            assert scene.ends() == {1: Outcome.CANCELLED}, steps
-            assert set(scene.agent.prompts) == set(scene.agent.cancels), steps
+                    await setup.at.ask(avatar_messages.Interrupt(1))
+            await tree.settle()
+            assert setup.ends() == {1: Outcome.CANCELLED}, steps
+            assert set(setup.agent.prompts) == set(setup.agent.cancels), steps
 
 
 async def test_a_turn_that_takes_too_long_is_cancelled_by_its_own_name(
-    scene: Scene, autojump_clock: MockClock
+    setup: QueueSetup, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
-        await scene.submit(1)
-        await scene.submit(2)
+    async with open_tree() as tree:
+        await setup.open(tree)
+        await setup.submit(1)
+        await setup.submit(2)
         await trio.sleep(999)
-        assert scene.agent.cancels == []
+        assert setup.agent.cancels == []
         await trio.sleep(2)
-        assert scene.agent.cancels == [1]
-        assert scene.ends() == {1: Outcome.TIMED_OUT}
+        assert setup.agent.cancels == [1]
+        assert setup.ends() == {1: Outcome.TIMED_OUT}
         await trio.sleep(990)
-        scene.agent.end(2)
-        await stage.rest()
-        assert scene.ends()[2] is Outcome.COMPLETED
+        setup.agent.end(2)
+        await tree.settle()
+        assert setup.ends()[2] is Outcome.COMPLETED
 
 
-async def test_a_close_down_ends_all_and_takes_no_more(scene: Scene) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
+async def test_a_close_down_ends_all_and_takes_no_more(setup: QueueSetup) -> None:
+    async with open_tree() as tree:
+        await setup.open(tree)
         for turn in (1, 2):
-            await scene.submit(turn)
-        await stage.rest()
-        await scene.at.ask(avatar_messages.CloseDown("enough"))
-        await scene.submit(3)
-        await stage.rest()
+            await setup.submit(turn)
+        await tree.settle()
+        await setup.at.ask(avatar_messages.CloseDown("enough"))
+        await setup.submit(3)
+        await tree.settle()
         cancelled = Outcome.CANCELLED
-        assert scene.ends() == {1: cancelled, 2: cancelled, 3: Outcome.REJECTED}
+        assert setup.ends() == {1: cancelled, 2: cancelled, 3: Outcome.REJECTED}
 
 
-async def test_an_urgent_prompt_goes_before_those_that_wait(scene: Scene) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
-        await scene.submit(1)
-        await scene.submit(2)
-        await stage.rest()
-        await scene.submit(3, WhileBusy.INTERRUPT)
-        await stage.rest()
-        assert scene.agent.prompts == [1, 3]
-        assert scene.ends() == {1: Outcome.CANCELLED}
+async def test_an_urgent_prompt_goes_before_those_that_wait(setup: QueueSetup) -> None:
+    async with open_tree() as tree:
+        await setup.open(tree)
+        await setup.submit(1)
+        await setup.submit(2)
+        await tree.settle()
+        await setup.submit(3, WhileBusy.INTERRUPT)
+        await tree.settle()
+        assert setup.agent.prompts == [1, 3]
+        assert setup.ends() == {1: Outcome.CANCELLED}
 
 
-async def test_health_is_answered_though_the_runtime_budget_does_not(scene: Scene) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
-        with freeze(scene.runtime_budget_at), trio.fail_after(30):
-            await scene.submit(1)
-            await stage.rest()
-            assert (await scene.at.ask(avatar_messages.GetHealth())).pid == 1
-            assert await scene.at.ask(avatar_messages.Interrupt(1))
-        await stage.rest()
-        assert scene.ends() == {1: Outcome.CANCELLED}
+async def test_health_is_answered_though_the_runtime_budget_does_not(setup: QueueSetup) -> None:
+    async with open_tree() as tree:
+        await setup.open(tree)
+        with freeze(setup.runtime_budget_at), trio.fail_after(30):
+            await setup.submit(1)
+            await tree.settle()
+            assert (await setup.at.ask(avatar_messages.GetHealth())).pid == 1
+            assert await setup.at.ask(avatar_messages.Interrupt(1))
+        await tree.settle()
+        assert setup.ends() == {1: Outcome.CANCELLED}
 
 
-async def test_a_turn_that_overspends_is_ended_by_its_own_number(scene: Scene) -> None:
-    scene.settings = AvatarSettings(budget=Budget(cost_usd=1))
-    async with open_stage() as stage:
-        await scene.play(stage)
-        await scene.submit(1)
-        await stage.rest()
-        await scene.at.tell(session_messages.Spent(0, Usage(cost_usd=0.9)))
-        await stage.rest()
-        assert scene.agent.cancels == []
-        await scene.at.tell(session_messages.Spent(1, Usage(cost_usd=0.2)))
-        await stage.rest()
-        assert scene.agent.cancels == [1]
-        assert scene.ends() == {1: Outcome.OVER_BUDGET}
-        health = await scene.at.ask(avatar_messages.GetHealth())
+async def test_a_turn_that_overspends_is_ended_by_its_own_number(setup: QueueSetup) -> None:
+    setup.settings = AvatarSettings(budget=Budget(cost_usd=1))
+    async with open_tree() as tree:
+        await setup.open(tree)
+        await setup.submit(1)
+        await tree.settle()
+        await setup.at.tell(session_messages.Spent(0, Usage(cost_usd=0.9)))
+        await tree.settle()
+        assert setup.agent.cancels == []
+        await setup.at.tell(session_messages.Spent(1, Usage(cost_usd=0.2)))
+        await tree.settle()
+        assert setup.agent.cancels == [1]
+        assert setup.ends() == {1: Outcome.OVER_BUDGET}
+        health = await setup.at.ask(avatar_messages.GetHealth())
         assert health.total.cost_usd == pytest.approx(1.1)
 
 
 async def test_a_login_that_is_refused_later_ends_the_avatar_and_says_what_to_do(
-    scene: Scene,
+    setup: QueueSetup,
 ) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
-        stage.cast.remove(scene.at)  # it is to end
-        monitor = scene.at.monitor()
-        await scene.submit(1)
-        await stage.rest()
-        await scene.at.tell(
+    async with open_tree() as tree:
+        await setup.open(tree)
+        tree.started.remove(setup.at)  # it is to end
+        monitor = setup.at.monitor()
+        await setup.submit(1)
+        await tree.settle()
+        await setup.at.tell(
             session_messages.LoginRefused("refused with HTTP 401", "Give a valid token.")
         )
         down = await monitor.down()
         assert down.exit is not None
         assert isinstance(down.exit.error, AgentNeedsLogin)
-        assert scene.ends() == {1: Outcome.CRASHED}
-        told = [each for each in scene.tracker.heard if isinstance(each, session_messages.Publish)]
+        assert setup.ends() == {1: Outcome.CRASHED}
+        told = [each for each in setup.tracker.heard if isinstance(each, session_messages.Publish)]
         [error] = [e for each in told for e in each.events if isinstance(e, ErrorEvent)]
         assert error.error == "the avatar has ended: refused with HTTP 401\nGive a valid token."
         assert not error.recoverable
 
 
 async def test_a_login_that_is_refused_at_the_first_start_is_left_to_who_starts(
-    scene: Scene,
+    setup: QueueSetup,
 ) -> None:
-    async with open_stage() as stage:
-        await scene.set_up(stage)
-        await scene.at.tell(session_messages.LoginRefused("refused", "sign in"))
-        await stage.rest()
-        await scene.open_session(stage)
-        await scene.submit(1)
-        await stage.rest()
-        assert scene.agent.prompts == [1]
-        scene.agent.end(1)
+    async with open_tree() as tree:
+        await setup.set_up(tree)
+        await setup.at.tell(session_messages.LoginRefused("refused", "sign in"))
+        await tree.settle()
+        await setup.open_session(tree)
+        await setup.submit(1)
+        await tree.settle()
+        assert setup.agent.prompts == [1]
+        setup.agent.end(1)
 
 
-async def test_a_prompt_whose_bridge_dies_in_the_turn_is_said_once(scene: Scene) -> None:
+async def test_a_prompt_whose_bridge_dies_in_the_turn_is_said_once(setup: QueueSetup) -> None:
     said: list[BridgeMessage] = []
 
     async def dying(inbox: Inbox[BridgeMessage]) -> None:
@@ -298,41 +300,41 @@ async def test_a_prompt_whose_bridge_dies_in_the_turn_is_said_once(scene: Scene)
             said.append(message)
             raise RuntimeError("it dies")
 
-    async with open_stage() as stage:
-        await scene.set_up(stage)
+    async with open_tree() as tree:
+        await setup.set_up(tree)
         mortal = ChildSpec("mortal", dying, restart=Restart.TEMPORARY)
-        await scene.meet(await stage.root.start(mortal))
-        await scene.submit(1)
-        await stage.rest()
-        await scene.open_session(stage)
+        await setup.meet(await tree.root.start(mortal))
+        await setup.submit(1)
+        await tree.settle()
+        await setup.open_session(tree)
         assert len(said) == 1
-        assert scene.agent.prompts == []
-        assert scene.ends() == {1: Outcome.CRASHED}
+        assert setup.agent.prompts == []
+        assert setup.ends() == {1: Outcome.CRASHED}
 
 
-async def test_nothing_is_said_into_a_turn_that_waits_for_the_rate_limit(scene: Scene) -> None:
-    scene.capabilities = ProviderCapabilities(steering=True)
-    async with open_stage() as stage:
-        await scene.play(stage)
-        with freeze(scene.limiter_at):
-            await scene.submit(1)
-            await stage.rest()
-            await scene.submit(2, WhileBusy.STEER)
-            await stage.rest()
-            assert scene.ends() == {2: Outcome.REJECTED}
-        await stage.rest()
-        assert scene.agent.prompts == [1]
+async def test_nothing_is_said_into_a_turn_that_waits_for_the_rate_limit(setup: QueueSetup) -> None:
+    setup.capabilities = ProviderCapabilities(steering=True)
+    async with open_tree() as tree:
+        await setup.open(tree)
+        with freeze(setup.limiter_at):
+            await setup.submit(1)
+            await tree.settle()
+            await setup.submit(2, WhileBusy.STEER)
+            await tree.settle()
+            assert setup.ends() == {2: Outcome.REJECTED}
+        await tree.settle()
+        assert setup.agent.prompts == [1]
 
 
-async def test_the_first_of_two_interrupts_says_how_a_turn_ends(scene: Scene) -> None:
-    async with open_stage() as stage:
-        await scene.play(stage)
+async def test_the_first_of_two_interrupts_says_how_a_turn_ends(setup: QueueSetup) -> None:
+    async with open_tree() as tree:
+        await setup.open(tree)
         submission = avatar_messages.Submission(turn_id=1, text="x", timeout=1000)
         limits = TurnLimits(
-            Budget(), scene.at, scene.tracker_at, scene.runtime_budget_at, scene.limiter_at
+            Budget(), setup.at, setup.tracker_at, setup.runtime_budget_at, setup.limiter_at
         )
         runner = TurnRunner(
-            submission, AvatarSettings(), scene.tracker_at, limits, trio.sleep_forever
+            submission, AvatarSettings(), setup.tracker_at, limits, trio.sleep_forever
         )
         first = TurnEnding(outcome=Outcome.TIMED_OUT, reason="first")
         await runner.interrupt(first)

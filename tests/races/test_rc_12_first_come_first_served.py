@@ -10,7 +10,7 @@ from avatar_actors.avatar.actors.rate_limiter import rate_limiter
 from avatar_actors.avatar.messages import Acquire, GiveBack, LimiterMessage, TrackerMessage
 from avatar_actors.model.settings import RateLimit
 from supervisors import Address, ChildSpec, open_supervisor
-from tests.avatar.stage import Ear
+from tests.avatar.actor_tree import Recorder
 
 A_SECOND_EACH = RateLimit(per_minute=60, burst=1)
 
@@ -32,7 +32,7 @@ async def serve_ten(cancelled: set[int], after: float) -> tuple[list[int], float
     """Who was served, in which order, and how long that took."""
     served: list[int] = []
     async with open_supervisor("test") as supervisor:
-        tracker = await supervisor.start(ChildSpec("tracker", Ear[TrackerMessage]()))
+        tracker = await supervisor.start(ChildSpec("tracker", Recorder[TrackerMessage]()))
         limiting = partial(rate_limiter, limit=A_SECOND_EACH, tracker=tracker)
         limiter = await supervisor.start(ChildSpec("limiter", limiting))
         start = trio.current_time()

@@ -24,7 +24,7 @@ from supervisors import (
     SupervisorSpec,
 )
 from supervisors.testing import crash
-from tests.avatar.stage import Ear, Stage, open_stage
+from tests.avatar.actor_tree import ActorTree, Recorder, open_tree
 
 
 async def part(inbox: Inbox[object]) -> None:
@@ -37,17 +37,17 @@ class Routed:
         self.avatars: Supervisor
         self.at: Address[EventRouterMessage]
 
-    async def play(
+    async def open(
         self,
-        stage: Stage,
+        tree: ActorTree,
         notices: Callable[[], AbstractContextManager[NoticeStream]] | None = None,
     ) -> None:
-        self.avatars = await stage.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
-        root = stage.root
+        self.avatars = await tree.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
+        root = tree.root
         routing = partial(event_router, notices=notices or root.notices, tree=root.tree)
-        self.at = await stage.play("event router", routing)
+        self.at = await tree.start("event router", routing)
 
-    async def bear(self, name: str, tracker: Ear[TrackerMessage]) -> Address[object]:
+    async def add_avatar(self, name: str, tracker: Recorder[TrackerMessage]) -> Address[object]:
         """An avatar of one part, with its tracker."""
         avatar = await self.avatars.start(SupervisorSpec(name, intensity=5))
         tracker_at = await avatar.start(ChildSpec("activity tracker", tracker))
@@ -55,20 +55,20 @@ class Routed:
         return await avatar.start(ChildSpec("part", part))
 
 
-def routed_to(tracker: Ear[TrackerMessage]) -> list[SupervisionEvent]:
+def routed_to(tracker: Recorder[TrackerMessage]) -> list[SupervisionEvent]:
     told = [event for each in tracker.heard if isinstance(each, Publish) for event in each.events]
     return [event for event in told if isinstance(event, SupervisionEvent)]
 
 
 async def test_a_crash_is_told_to_its_own_avatar_alone() -> None:
-    routed, aria, bert = Routed(), Ear[TrackerMessage](), Ear[TrackerMessage]()
-    async with open_stage() as stage:
-        await routed.play(stage)
-        mine = await routed.bear("aria", aria)
-        await routed.bear("bert", bert)
-        await stage.rest()
+    routed, aria, bert = Routed(), Recorder[TrackerMessage](), Recorder[TrackerMessage]()
+    async with open_tree() as tree:
+        await routed.open(tree)
+        mine = await routed.add_avatar("aria", aria)
+        await routed.add_avatar("bert", bert)
+        await tree.settle()
         await crash(mine, ValueError("broken"))
-        await stage.rest()
+        await tree.settle()
         assert [event.notice for event in routed_to(aria)][:1] == ["crashed"]
         assert routed_to(aria)[0].detail == "ValueError: broken"
         assert routed_to(aria)[0].path == mine.path
@@ -77,14 +77,14 @@ async def test_a_crash_is_told_to_its_own_avatar_alone() -> None:
 
 async def test_an_avatar_that_was_stopped_is_forgotten() -> None:
     routed = Routed()
-    async with open_stage() as stage:
-        await routed.play(stage)
+    async with open_tree() as tree:
+        await routed.open(tree)
         for number in range(20):
-            await routed.bear(f"a{number}", Ear[TrackerMessage]())
+            await routed.add_avatar(f"a{number}", Recorder[TrackerMessage]())
             await routed.avatars.terminate(f"a{number}")
-        await stage.rest()
+        await tree.settle()
         gc.collect()
-        assert sum(isinstance(each, Ear) for each in gc.get_objects()) <= 2
+        assert sum(isinstance(each, Recorder) for each in gc.get_objects()) <= 2
 
 
 def test_the_end_of_a_session_is_no_giving_up_but_that_of_its_avatar_is() -> None:
@@ -95,7 +95,7 @@ def test_the_end_of_a_session_is_no_giving_up_but_that_of_its_avatar_is() -> Non
 
 
 async def test_a_crash_is_told_at_once_though_a_swarm_of_notices_is_before_it() -> None:
-    routed, aria, rounds = Routed(), Ear[TrackerMessage](), 0
+    routed, aria, rounds = Routed(), Recorder[TrackerMessage](), 0
     swarm = NoticeStream(1024)
 
     async def keep_the_loop_busy() -> None:
@@ -104,10 +104,10 @@ async def test_a_crash_is_told_at_once_though_a_swarm_of_notices_is_before_it() 
             await trio.lowlevel.checkpoint()
             rounds += 1
 
-    async with open_stage() as stage:
-        await routed.play(stage, lambda: nullcontext(swarm))
-        mine = await routed.bear("aria", aria)
-        await stage.rest()
+    async with open_tree() as tree:
+        await routed.open(tree, lambda: nullcontext(swarm))
+        mine = await routed.add_avatar("aria", aria)
+        await tree.settle()
         for number in range(500):
             swarm.push(Ready(f"runtime/avatars/other-{number}", 0.0, 1))
         swarm.push(Crashed(mine.path, 0.0, 1, ValueError("broken")))

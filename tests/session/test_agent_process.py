@@ -15,7 +15,7 @@ from avatar_actors.runtime.warden import warden
 from avatar_actors.session.agent_process import ProcessContext, agent_process
 from avatar_actors.session.messages import Admit, AvatarActors, ProcessMessage, ResumePlan
 from supervisors import Address, ChildSpec, open_supervisor
-from tests.avatar.stage import Ear
+from tests.avatar.actor_tree import Recorder
 from tests.processes.census import PATIENCE, eventually, own_children
 
 # It takes its time to leave, and says when it is done.
@@ -33,8 +33,8 @@ while True:
 """
 
 
-async def same(wish: ResumePlan) -> ResumePlan:
-    return wish
+async def same(plan: ResumePlan) -> ResumePlan:
+    return plan
 
 
 async def test_agent_gets_the_stop_grace_to_leave_by_itself(tmp_path: Path) -> None:
@@ -46,8 +46,8 @@ async def test_agent_gets_the_stop_grace_to_leave_by_itself(tmp_path: Path) -> N
     with trio.fail_after(PATIENCE):
         async with open_supervisor("root") as root:
             above: Address[Admit] = await root.start(ChildSpec("warden", warden))
-            ear = Ear[Any](WhatToResume=ResumePlan())
-            others: Address[Any] = await root.start(ChildSpec("others", ear))
+            recorder = Recorder[Any](WhatToResume=ResumePlan())
+            others: Address[Any] = await root.start(ChildSpec("others", recorder))
             around = ProcessContext(
                 actors=AvatarActors(
                     supervisor=root,

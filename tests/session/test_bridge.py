@@ -23,7 +23,7 @@ from avatar_actors.session.opening import AgentEnd, SessionOpening
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
 from supervisors import Address, ChildSpec, Inbox, MailboxSpec, Overflow, Restart, Supervisor
-from tests.avatar.stage import Ear, Stage, open_stage
+from tests.avatar.actor_tree import ActorTree, Recorder, open_tree
 
 LIMIT = 60
 UNREAD = 4
@@ -58,7 +58,7 @@ async def never_reads(inbox: Inbox[messages.Write]) -> None:
 
 OPENING = SessionOpening(
     command=commands.Open(cwd="/"),
-    far=AgentEnd(wish=ResumePlan(), pid=1, life="1", containment="none"),
+    agent=AgentEnd(plan=ResumePlan(), pid=1, life="1", containment="none"),
     minimum={},
     has_store=False,
     patience=LIMIT,
@@ -71,14 +71,14 @@ OPENING = SessionOpening(
 
 @asynccontextmanager
 async def open_bridge(
-    stage: Stage,
+    tree: ActorTree,
     writer: Address[messages.Write],
     wire: Wire | None = None,
     blocks: Sequence[bytes] = (),
 ) -> AsyncGenerator[Address[messages.BridgeMessage]]:
-    others: Address[Any] = await stage.play("others", Ear[Any]())
+    others: Address[Any] = await tree.start("others", Recorder[Any]())
     outer = messages.AvatarActors[messages.TrackerNews, messages.QueueNews](
-        supervisor=stage.root,
+        supervisor=tree.root,
         warden=others,
         tracker=others,
         gatekeeper=others,
@@ -89,7 +89,7 @@ async def open_bridge(
     for block in blocks:
         out.send_nowait(block)
     async with out:
-        yield await stage.root.start(_spec(wire or OneWordWire(), heard, (outer, parts)))
+        yield await tree.root.start(_spec(wire or OneWordWire(), heard, (outer, parts)))
 
 
 def _spec(wire: Wire, output: Output, actors: BridgeActors) -> ChildSpec[messages.BridgeMessage]:
@@ -103,23 +103,23 @@ async def start_deaf_writer(root: Supervisor) -> Address[messages.Write]:
 
 
 async def test_goodbye_is_the_last_thing_that_an_agent_reads_at_a_stop() -> None:
-    written = Ear[messages.Write]()
+    written = Recorder[messages.Write]()
     with trio.fail_after(LIMIT):
-        async with open_stage() as stage:
-            writer = await stage.play("writer", written)
-            async with open_bridge(stage, writer) as address:
+        async with open_tree() as tree:
+            writer = await tree.start("writer", written)
+            async with open_bridge(tree, writer) as address:
                 await address.tell(messages.SteerTurn(1, "x"))
-                await stage.rest()
-                await stage.root.terminate(address)
-                await stage.rest()
+                await tree.settle()
+                await tree.root.terminate(address)
+                await tree.settle()
     assert [each.data for each in written.heard] == [b"Open\n", b"Steer\n", b"Close\n"]
 
 
 async def test_agent_that_does_not_read_its_stdin_ends_the_session() -> None:
     with trio.fail_after(LIMIT):
-        async with open_stage() as stage:
-            writer = await start_deaf_writer(stage.root)
-            async with open_bridge(stage, writer) as address:
+        async with open_tree() as tree:
+            writer = await start_deaf_writer(tree.root)
+            async with open_bridge(tree, writer) as address:
                 monitor = address.monitor()
                 for _ in range(UNREAD):
                     await address.tell(messages.SteerTurn(1, "x"))
@@ -148,10 +148,10 @@ class SlowWire(OneWordWire):
 async def test_agent_that_takes_long_to_understand_is_heard_in_small_pieces() -> None:
     wire = SlowWire()
     with trio.fail_after(LIMIT):
-        async with open_stage() as stage:
-            writer = await stage.play("writer", Ear[messages.Write]())
-            async with open_bridge(stage, writer, wire, [b"x" * 10_000, b"x" * 9_000, b""]):
+        async with open_tree() as tree:
+            writer = await tree.start("writer", Recorder[messages.Write]())
+            async with open_bridge(tree, writer, wire, [b"x" * 10_000, b"x" * 9_000, b""]):
                 while sum(wire.sizes) < 19_000:  # noqa: ASYNC110 - a wire tells nobody
                     await trio.sleep(0.01)
-                await stage.rest()
+                await tree.settle()
     assert wire.sizes == [10_000, 4096, 4096, 808]

@@ -98,7 +98,9 @@ def test_a_text_that_cannot_be_written_leaves_the_file_alone(root: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["missing", "a\0b", "x" * 300, "loop", "."])
-def test_what_cannot_be_read_is_an_error_that_the_clerk_answers(root: Path, name: str) -> None:
+def test_what_cannot_be_read_is_an_error_that_the_file_server_answers(
+    root: Path, name: str
+) -> None:
     (root / "loop").symlink_to("loop")
     before = open_fds()
     for _ in range(5):

@@ -113,8 +113,8 @@ async def test_every_life_gets_an_id_of_its_own_for_a_new_session(tmp_path: Path
 
 
 async def test_without_a_store_the_last_session_is_left_to_the_agent(tmp_path: Path) -> None:
-    wish = await launcher(tmp_path).settle(ResumePlan(begins=Beginning.LAST))
-    assert (wish.session_id, wish.begins) == ("", Beginning.LAST)
+    plan = await launcher(tmp_path).settle(ResumePlan(begins=Beginning.LAST))
+    assert (plan.session_id, plan.begins) == ("", Beginning.LAST)
 
 
 async def test_a_directory_of_private_files_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from avatar_actors.session.messages import (
 from avatar_actors.session.stdio import ProcessOutput, stderr_monitor, stdin_writer
 from avatar_actors.wire.facts import FileWanted
 from supervisors import Address, ChildSpec, Restart, open_supervisor
-from tests.avatar.stage import Ear, Stage, open_stage
+from tests.avatar.actor_tree import ActorTree, Recorder, open_tree
 from tests.processes.census import eventually
 
 
@@ -46,12 +46,12 @@ async def test_the_file_server_answers_each_wish_in_order_and_survives_the_bad_o
     (tmp_path / "a").write_text("text")
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "fifo")
-    bridge = Ear[BridgeMessage]()
+    bridge = Recorder[BridgeMessage]()
     names = ["a", "missing", "../b", "loop", ".", "fifo", "a\0", "a"]
     with trio.fail_after(60):
-        async with open_stage() as stage:
-            bridge_at = await stage.play("bridge", bridge)
-            files = await stage.play("files", partial(file_server, working_dir=tmp_path))
+        async with open_tree() as tree:
+            bridge_at = await tree.start("bridge", bridge)
+            files = await tree.start("files", partial(file_server, working_dir=tmp_path))
             for name in names:
                 await files.tell(ServeFile(FileWanted(request_id=name, path=name), bridge_at))
             await eventually(lambda: len(bridge.heard) == len(names))  # a thread reads
@@ -61,20 +61,20 @@ async def test_the_file_server_answers_each_wish_in_order_and_survives_the_bad_o
     assert {each.text for each in served} == {"text", ""}
 
 
-class Complaints:
+class StderrSetup:
     """A stderr monitor and what it shows."""
 
     def __init__(self) -> None:
-        self.tracker = Ear[TrackerMessage]()
+        self.tracker = Recorder[TrackerMessage]()
         self.pipe: MemorySendStream
         self.at: Address[StderrTail]
 
-    async def play(self, stage: Stage, *secrets: str) -> None:
+    async def open(self, tree: ActorTree, *secrets: str) -> None:
         theirs: MemoryReceiveStream
         self.pipe, theirs = memory_stream_one_way_pair()
-        tracker = await stage.play("tracker", self.tracker)
+        tracker = await tree.start("tracker", self.tracker)
         actor = partial(stderr_monitor, pipe=theirs, tracker=tracker, redactor=Redactor(secrets))
-        self.at = await stage.play("stderr", actor)
+        self.at = await tree.start("stderr", actor)
 
     def shown(self) -> list[str]:
         told = [each for each in self.tracker.heard if isinstance(each, Publish)]
@@ -83,65 +83,65 @@ class Complaints:
 
 
 @pytest.fixture
-def complaints() -> Complaints:
-    return Complaints()
+def stderr() -> StderrSetup:
+    return StderrSetup()
 
 
-async def test_stderr_is_shown_line_by_line_without_secrets(complaints: Complaints) -> None:
-    async with open_stage() as stage:
-        await complaints.play(stage, "sk-12345678")
-        await complaints.pipe.send_all(b"one\nkey sk-123")
-        await complaints.pipe.send_all(b"45678\n")
-        await stage.rest()
-        assert complaints.shown() == ["one", "key [secret]"]
-        assert await complaints.at.ask(StderrTail()) == ("one", "key [secret]")
+async def test_stderr_is_shown_line_by_line_without_secrets(stderr: StderrSetup) -> None:
+    async with open_tree() as tree:
+        await stderr.open(tree, "sk-12345678")
+        await stderr.pipe.send_all(b"one\nkey sk-123")
+        await stderr.pipe.send_all(b"45678\n")
+        await tree.settle()
+        assert stderr.shown() == ["one", "key [secret]"]
+        assert await stderr.at.ask(StderrTail()) == ("one", "key [secret]")
 
 
-async def test_the_last_words_count_without_a_newline(complaints: Complaints) -> None:
-    async with open_stage() as stage:
-        await complaints.play(stage)
-        await complaints.pipe.send_all(b"one\nfatal: no key")
-        await complaints.pipe.aclose()
-        await stage.rest()
-        assert (await complaints.at.ask(StderrTail()))[-1] == "fatal: no key"
+async def test_the_last_words_count_without_a_newline(stderr: StderrSetup) -> None:
+    async with open_tree() as tree:
+        await stderr.open(tree)
+        await stderr.pipe.send_all(b"one\nfatal: no key")
+        await stderr.pipe.aclose()
+        await tree.settle()
+        assert (await stderr.at.ask(StderrTail()))[-1] == "fatal: no key"
 
 
 async def test_rc_08_a_flood_is_counted_and_not_shown(
-    complaints: Complaints, autojump_clock: MockClock
+    stderr: StderrSetup, autojump_clock: MockClock
 ) -> None:
-    async with open_stage() as stage:
-        await complaints.play(stage)
-        await complaints.pipe.send_all(b"".join(b"%d\n" % number for number in range(10_000)))
+    async with open_tree() as tree:
+        await stderr.open(tree)
+        await stderr.pipe.send_all(b"".join(b"%d\n" % number for number in range(10_000)))
         await trio.sleep(5)
-        await complaints.pipe.send_all(b"calm\n")
-        await stage.rest()
-        shown = complaints.shown()
+        await stderr.pipe.send_all(b"calm\n")
+        await tree.settle()
+        shown = stderr.shown()
         assert len(shown) <= 23
         [note] = [line for line in shown if "not shown" in line]
         numbers = [line for line in shown if line.isdigit()]
         assert note.startswith(f"{10_000 - len(numbers)} lines")
         assert shown[-1] == "calm"
-        assert len(await complaints.at.ask(StderrTail())) <= 200
+        assert len(await stderr.at.ask(StderrTail())) <= 200
 
 
-async def test_the_monitor_answers_after_the_end_of_the_pipe(complaints: Complaints) -> None:
-    async with open_stage() as stage:
-        await complaints.play(stage)
-        await complaints.pipe.send_all(b"last\n")
-        await complaints.pipe.aclose()
-        await stage.rest()
-        assert await complaints.at.ask(StderrTail()) == ("last",)
+async def test_the_monitor_answers_after_the_end_of_the_pipe(stderr: StderrSetup) -> None:
+    async with open_tree() as tree:
+        await stderr.open(tree)
+        await stderr.pipe.send_all(b"last\n")
+        await stderr.pipe.aclose()
+        await tree.settle()
+        assert await stderr.at.ask(StderrTail()) == ("last",)
 
 
 async def test_writes_leave_whole_and_in_order() -> None:
     ours, theirs = memory_stream_one_way_pair()
-    async with open_stage() as stage:
+    async with open_tree() as tree:
         news, _ = trio.open_memory_channel[StreamEnded](1)
         writing = partial(stdin_writer, pipe=ours, news=news)
-        writer: Address[Write] = await stage.play("writer", writing)
+        writer: Address[Write] = await tree.start("writer", writing)
         for number in range(100):
             await writer.tell(Write(b"%d\n" % number))
-        await stage.rest()
+        await tree.settle()
         received = bytes(await theirs.receive_some())
     assert received.split() == [b"%d" % number for number in range(100)]
 
@@ -208,11 +208,11 @@ async def test_the_writer_waits_to_be_stopped_after_it_told_of_a_closed_stdin(
 ) -> None:
     ours, theirs = memory_stream_one_way_pair()
     await theirs.aclose()
-    async with open_stage() as stage:
-        news, heard = trio.open_memory_channel[bytes | StreamEnded](1)
-        writer: Address[Write] = await stage.play(
+    async with open_tree() as tree:
+        news, heard = trio.open_memory_channel[StreamEnded](1)
+        writer: Address[Write] = await tree.start(
             "writer", partial(stdin_writer, pipe=ours, news=news)
         )
         await writer.tell(Write(b"x\n"))
         await heard.receive()
-        await trio.sleep(60)  # virtual; the stage sees that the writer is still there
+        await trio.sleep(60)  # virtual; the tree sees that the writer is still there

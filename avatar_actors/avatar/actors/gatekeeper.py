@@ -32,39 +32,41 @@ async def gatekeeper(
     tracker: Address[TrackerMessage],
 ) -> None:
     """Keeps the open questions; none of them holds up another."""
-    desk = _Desk(patience, tracker)
+    questions = _OpenQuestions(patience, tracker)
     while True:
         message: GatekeeperMessage | None = None
         # Only the waiting has a deadline: a question in hand must not get lost to another's.
-        with trio.move_on_at(desk.next_deadline()):
+        with trio.move_on_at(questions.next_deadline()):
             message = await inbox.receive()
         match message:
             case Question(asked=asked):
                 tool = asked.tool
                 verdict = rules.verdict(tool.tool_name, tool.kind, tool.parameters)
                 if verdict is None:
-                    await desk.ask_host(message)
+                    await questions.ask_host(message)
                 else:
-                    await desk.decide(message, *verdict)
+                    await questions.decide(message, *verdict)
             case AnswerQuestion(request_id=request_id):
-                question = desk.take(request_id)
+                question = questions.take(request_id)
                 if question is None:
                     inbox.reject(message, UnknownRequest(f"no open question {request_id!r}"))
                 else:
-                    await desk.decide(question, message.permit, "host", message)
+                    await questions.decide(question, message.permit, "host", message)
                     inbox.reply(message, None)
             case QuestionWithdrawn(request_id):
-                await desk.close(desk.take(request_id), "withdrawn by the agent")
+                await questions.close(questions.take(request_id), "withdrawn by the agent")
             case QuestionsOver(turn_id):
-                for question in desk.of_turn(turn_id):
-                    await desk.close(desk.take(question.request_id), "nobody waits any more")
+                for question in questions.of_turn(turn_id):
+                    await questions.close(
+                        questions.take(question.request_id), "nobody waits any more"
+                    )
                 inbox.reply(message, None)
             case None:
-                for question in desk.overdue():
-                    await desk.decide(question, Permit.REJECT_ONCE, "nobody answered in time")
+                for question in questions.overdue():
+                    await questions.decide(question, Permit.REJECT_ONCE, "nobody answered in time")
 
 
-class _Desk:
+class _OpenQuestions:
     def __init__(self, patience: float, tracker: Address[TrackerMessage]) -> None:
         self._patience = patience
         self._tracker = tracker

@@ -54,21 +54,21 @@ async def _obey(
 ) -> None:
     match message:
         case messages.Interrupt(turn_id, outcome, reason):
-            wish = TurnEnding(outcome=outcome, reason=reason)
-            inbox.reply(message, await queue.interrupt(turn_id, wish))
+            requested = TurnEnding(outcome=outcome, reason=reason)
+            inbox.reply(message, await queue.interrupt(turn_id, requested))
         case messages.CloseDown(reason):
             await queue.close_down(reason)
             inbox.reply(message, None)
         case WhatToResume():
-            inbox.reply(message, queue.record.wish())
+            inbox.reply(message, queue.record.plan())
         case messages.GetHealth():
             inbox.reply(message, queue.health())
         case messages.CurrentSession():
             inbox.reply(message, queue.record.ready)
         case ResumeThis():
             queue.record.switch_to(message)
-            wish = TurnEnding(outcome=Outcome.CANCELLED, reason="another session is taken up")
-            await queue.interrupt(0, wish)
+            requested = TurnEnding(outcome=Outcome.CANCELLED, reason="another session is taken up")
+            await queue.interrupt(0, requested)
             inbox.reply(message, None)
         case messages.RaiseBudget(budget):
             queue.limits.ledger.raise_to(budget)
@@ -129,8 +129,8 @@ class _Queue:
             case session_messages.Spent(turn_id):
                 overrun = await self.limits.spent(message)
                 if overrun:
-                    wish = TurnEnding(outcome=Outcome.OVER_BUDGET, reason=overrun)
-                    await self.interrupt(turn_id, wish)
+                    requested = TurnEnding(outcome=Outcome.OVER_BUDGET, reason=overrun)
+                    await self.interrupt(turn_id, requested)
             case messages.RuntimeLimited(is_limited):
                 await self.limits.set_runtime_limited(is_limited)
 
@@ -140,35 +140,35 @@ class _Queue:
             self.record.last_words = f"the avatar has ended: {refused}"
             raise refused
 
-    async def interrupt(self, turn_id: int, wish: TurnEnding) -> bool:
+    async def interrupt(self, turn_id: int, requested: TurnEnding) -> bool:
         """End a turn, wherever it stands; False if it has ended already."""
         present = self._present
         if present is not None and not present.is_ended:
             if turn_id in {0, present.turn_id}:
-                await present.interrupt(wish)
+                await present.interrupt(requested)
                 return True
             for submission in present.steered:
                 if submission.turn_id == turn_id:
                     rest = [each for each in present.steered if each is not submission]
                     present.steered = tuple(rest)
-                    await self._dismiss(submission, wish)
+                    await self._dismiss(submission, requested)
                     return True
         for submission in self._waiting:
             if submission.turn_id == turn_id:
                 self._waiting.remove(submission)
                 await self._tell_waiting()
-                await self._dismiss(submission, wish)
+                await self._dismiss(submission, requested)
                 return True
         return False
 
     async def close_down(self, reason: str) -> None:
         """Take no more prompts; end those that wait and the one that runs."""
         self._closed = reason
-        wish = TurnEnding(outcome=Outcome.CANCELLED, reason=reason)
+        requested = TurnEnding(outcome=Outcome.CANCELLED, reason=reason)
         while self._waiting:
-            await self._dismiss(self._waiting.popleft(), wish)
+            await self._dismiss(self._waiting.popleft(), requested)
         await self._tell_waiting()
-        await self.interrupt(0, wish)
+        await self.interrupt(0, requested)
 
     async def abandon(self) -> None:
         """This actor ends, and with it the avatar: every turn still gets its outcome."""
@@ -225,8 +225,8 @@ class _Queue:
             refusal = "another turn is running"
         elif how is WhileBusy.INTERRUPT:
             self._waiting.appendleft(submission)
-            wish = TurnEnding(outcome=Outcome.CANCELLED, reason="interrupted by a new prompt")
-            await self.interrupt(0, wish)
+            requested = TurnEnding(outcome=Outcome.CANCELLED, reason="interrupted by a new prompt")
+            await self.interrupt(0, requested)
             return
         elif self.record.can_steer and present is not None and await present.steer(submission):
             return

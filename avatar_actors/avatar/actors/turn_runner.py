@@ -44,7 +44,7 @@ class TurnRunner:
         self._tracker, self._limits, self._session = tracker, limits, session
         # Cancelled by an interrupt that comes while the agent has no prompt.
         self._before = trio.CancelScope()
-        self._wish: TurnEnding | None = None
+        self._requested: TurnEnding | None = None
         self._bridge: Address[session_messages.BridgeMessage] | None = None
         self._is_given = trio.Event()
 
@@ -53,13 +53,13 @@ class TurnRunner:
         """The number of the turn."""
         return self.submission.turn_id
 
-    async def interrupt(self, wish: TurnEnding) -> None:
+    async def interrupt(self, requested: TurnEnding) -> None:
         """End the turn: at once before the agent has it, else by the agent's protocol."""
-        self._wish = self._wish or wish
+        self._requested = self._requested or requested
         if self._bridge is None:
             self._before.cancel()
         else:
-            cancel = session_messages.CancelTurn(self.turn_id, wish.outcome, wish.reason)
+            cancel = session_messages.CancelTurn(self.turn_id, requested.outcome, requested.reason)
             await self._bridge.tell(cancel)
 
     async def steer(self, submission: messages.Submission) -> bool:
@@ -85,7 +85,7 @@ class TurnRunner:
         while True:
             ending = await self._try()
             retry = retry_of(self._settings.retry, attempt, ending)
-            if retry is None or self._wish is not None:
+            if retry is None or self._requested is not None:
                 return ending
             again = messages.TryAgain(self.turn_id, ending, retry)
             if not await self._tracker.ask(again):
@@ -95,21 +95,21 @@ class TurnRunner:
 
     async def _try(self) -> TurnEnding:
         ending = await self._unless_interrupted(partial(self._limits.admit, self.turn_id))
-        while ending is None and self._wish is None:
+        while ending is None and self._requested is None:
             ready = await self._unless_interrupted(self._session)
             if isinstance(ready, session_messages.SessionReady):
                 ending = await self._talk(ready)
-        return ending or self._wish or TurnEnding(outcome=Outcome.CANCELLED)
+        return ending or self._requested or TurnEnding(outcome=Outcome.CANCELLED)
 
     async def _unless_interrupted(self, work: Callable[[], Awaitable[R]]) -> R | None:
         with trio.CancelScope() as self._before:
-            if self._wish is None:
+            if self._requested is None:
                 return await work()
         return None
 
     async def _talk(self, ready: session_messages.SessionReady) -> TurnEnding | None:
-        if self._wish is not None:
-            return self._wish
+        if self._requested is not None:
+            return self._requested
         # An agent with a way of its own got output_schema at its start.
         has_schema = (
             ready.capabilities.structured_output == "native"
@@ -139,8 +139,8 @@ class TurnRunner:
             )
         except AskFailed as error:
             was_sent = await self._tracker.ask(messages.WasSent(self.turn_id))
-            if self._wish is not None or not was_sent:
-                return self._wish
+            if self._requested is not None or not was_sent:
+                return self._requested
             return TurnEnding(outcome=Outcome.CRASHED, reason=str(error))
 
     @property

@@ -109,7 +109,7 @@ class SessionRecord:
             chosen.model or self._chosen.model, chosen.mode or self._chosen.mode
         )
 
-    def wish(self) -> ResumePlan:
+    def plan(self) -> ResumePlan:
         """What the next life should continue, and how it is set."""
         return replace(self._continuing(), model=self._chosen.model, mode=self._chosen.mode)
 

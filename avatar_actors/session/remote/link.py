@@ -62,7 +62,7 @@ class RemoteContext(Struct, frozen=True, kw_only=True):
 class Reached(Struct, frozen=True):
     """What the bridge learns of the link."""
 
-    wish: ResumePlan
+    plan: ResumePlan
     life: str
 
 
@@ -74,12 +74,12 @@ async def remote_link(
     Questions that only a local process can answer get empty answers.
     """
     await context.actors.turn_queue.tell(SessionStarting())
-    wish = await context.actors.turn_queue.ask(WhatToResume())
+    plan = await context.actors.turn_queue.ask(WhatToResume())
     connection = _RemoteConnection(context, out)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(connection.hold)
-            inbox.ready(Reached(wish, os.urandom(4).hex()))
+            inbox.ready(Reached(plan, os.urandom(4).hex()))
             async for message in inbox:
                 match message:
                     case Write(data):

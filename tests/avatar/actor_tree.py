@@ -1,4 +1,4 @@
-"""A stage for one actor: a supervisor, and ears in the place of the actors around it."""
+"""A small tree for one actor: a supervisor, and recorders in place of the actors around it."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ from supervisors import (
 M = TypeVar("M")
 
 
-class Ear(Generic[M]):
+class Recorder(Generic[M]):
     """An actor that remembers what it is told; requests get `answers[type]`, else None."""
 
     def __init__(self, **answers: Any) -> None:
@@ -35,32 +35,32 @@ class Ear(Generic[M]):
             inbox.reply(request, self._answers.get(type(message).__name__))
 
 
-class Stage:
-    """Where one actor is played alone."""
+class ActorTree:
+    """A supervisor whose actors must not crash."""
 
     def __init__(self, root: Supervisor) -> None:
         self.root = root
-        self.cast: list[Address[Any]] = []
+        self.started: list[Address[Any]] = []
 
-    async def play(
+    async def start(
         self, name: str, actor: Callable[[Inbox[M]], Awaitable[None]], room: int = 256
     ) -> Address[M]:
-        """Start an actor, or an ear. A crash of it fails the test."""
+        """Start an actor or a recorder. A crash of it fails the test."""
         spec = ChildSpec(name, actor, restart=Restart.TEMPORARY, mailbox=MailboxSpec(room))
         address = await self.root.start(spec)
-        self.cast.append(address)
+        self.started.append(address)
         return address
 
-    async def rest(self) -> None:
-        """Until nobody has anything to do."""
+    async def settle(self) -> None:
+        """Wait until no task has anything to do."""
         await trio.testing.wait_all_tasks_blocked()
 
 
 @asynccontextmanager
-async def open_stage() -> AsyncGenerator[Stage]:
-    """Whatever is played on it must still be alive at the end."""
-    async with open_supervisor("stage") as root:
-        stage = Stage(root)
-        yield stage
-        await stage.rest()
-        assert [each for each in stage.cast if each.phase is not Phase.RUNNING] == []
+async def open_tree() -> AsyncGenerator[ActorTree]:
+    """Every actor that was started must still be alive at the end."""
+    async with open_supervisor("tree") as root:
+        tree = ActorTree(root)
+        yield tree
+        await tree.settle()
+        assert [each for each in tree.started if each.phase is not Phase.RUNNING] == []
