@@ -152,7 +152,7 @@ def test_a_replay_has_its_own_order(tmp_path: Path, capsys: pytest.CaptureFixtur
     file.write_bytes(report_to_json(report()))
     assert report_from_json(file) == report()
     assert avatar(["chaos", "--replay", str(file), "--by-kind"]) == 2
-    assert "--replay has its own" in capsys.readouterr().err
+    assert "--replay takes avatars" in capsys.readouterr().err
 
 
 async def run(tell: Callable[[RunProgress], None]) -> ChaosReport:
