@@ -139,9 +139,10 @@ def test_a_person_sees_the_crash_and_leaves_with_a_key(tmp_path: Path) -> None:
 def test_who_leaves_by_a_signal_gets_the_terminal_back(
     tmp_path: Path, bystander: Program, sent: str | signal.Signals, code: int
 ) -> None:
-    with avatar_in_terminal(tmp_path, "tree", "--pid", bystander.pid) as terminal:
+    size = 80, 20
+    with avatar_in_terminal(tmp_path, "tree", "--pid", bystander.pid, size=size) as terminal:
         terminal.wait_for("└─ bridge")
-        # 22 parts, a headline and a line below: some are folded.
+        # 19 parts, a headline and a line below: some are folded.
         assert "warden, runtime budget, event router" in terminal.text
         assert not terminal.shows_cursor
         if isinstance(sent, signal.Signals):
