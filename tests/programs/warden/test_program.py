@@ -10,7 +10,7 @@ from pathlib import Path
 import trio
 
 from avatar_actors.processes import Proof, WardenProcess
-from avatar_actors.programs.warden.process_tree import open_pidfd
+from avatar_actors.programs.warden.process_tree import open_pidfd, read_stat
 from tests.processes.census import PATIENCE, python
 from tests.processes.test_host_death import program, said
 
@@ -87,6 +87,15 @@ async def test_a_keeper_proves_the_end_of_an_agent_that_leaves_by_itself(
             await lease.run(python("pass"))
             assert await lease.exited() == 0
             assert (await lease.end(0)).proof is Proof.KEEPER
+
+
+async def test_a_lease_has_ended_when_its_keeper_is_gone_too(warden: WardenProcess) -> None:
+    with trio.fail_after(PATIENCE):
+        for _ in range(10):
+            async with await warden.lease() as lease:
+                await lease.run(python("pass"))
+                assert (await lease.end(0)).is_gone
+                assert read_stat(lease.keeper_pid) is None
 
 
 async def test_the_warden_of_a_dead_host_stays_until_the_last_agent_is_gone() -> None:
