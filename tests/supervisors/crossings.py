@@ -21,27 +21,28 @@ class Crossings:
 def counting_crossings() -> Generator[Crossings]:
     """For the length of a block, in this process; the product itself knows nothing of it."""
     crossings = Crossings()
-    put, settle = _mailbox.Mailbox.put, _mailbox.Reply._settle
-    send = trio.MemorySendChannel.send_nowait
+    mailbox: Any = _mailbox.Mailbox
+    reply: Any = _mailbox.Reply
+    channel: Any = trio.MemorySendChannel
+    put, settle, send = mailbox.put, reply._settle, channel.send_nowait
 
-    def counted_put(self: _mailbox.Mailbox, item: Any) -> bool:
-        message = item.message if isinstance(item, _mailbox.Reply) else item
-        owner: Any = self._bury
-        name = owner.__self__.path.rpartition("/")[2]
+    def counted_put(self: Any, item: Any) -> Any:
+        message = item.message if type(item) is reply else item
+        name = self._bury.__self__.path.rpartition("/")[2]
         crossings.seen.append(f"{name}: {type(message).__name__}")
         return put(self, item)
 
-    def counted_settle(self: _mailbox.Reply[Any], outcome: Any) -> None:
+    def counted_settle(self: Any, outcome: Any) -> None:
         if not self.is_settled:
             crossings.seen.append(f"answer: {type(self.message).__name__}")
         settle(self, outcome)
 
-    def counted_send(self: trio.MemorySendChannel[Any], value: Any) -> None:
+    def counted_send(self: Any, value: Any) -> None:
         crossings.seen.append(f"channel: {type(value).__name__}")
         send(self, value)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_mailbox.Mailbox, "put", counted_put)
-        patch.setattr(_mailbox.Reply, "_settle", counted_settle)
-        patch.setattr(trio.MemorySendChannel, "send_nowait", counted_send)
+        patch.setattr(mailbox, "put", counted_put)
+        patch.setattr(reply, "_settle", counted_settle)
+        patch.setattr(channel, "send_nowait", counted_send)
         yield crossings
