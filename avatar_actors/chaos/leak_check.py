@@ -138,7 +138,7 @@ def _directories() -> list[str]:
     return [str(path) for path in (*own, *(below for path in own for below in path.iterdir()))]
 
 
-_LOOK = 0.1
+_POLL = 0.1
 
 
 class Alone(Struct, frozen=True, kw_only=True):
@@ -182,7 +182,7 @@ class LeakCheck:
         patience = self._context.options.get("timeouts", Timeouts()).interrupt
         async with self._rest():
             # A cancelled turn has a task that waits so long in any case.
-            self._there = await steady(self._look, patience + _LOOK)
+            self._there = await steady(self._look, patience + _POLL)
         self._begin()
 
     async def of_slice(self) -> Alone:
@@ -223,7 +223,7 @@ class LeakCheck:
             healths = await self._healths()
             if all(health.state in UP for health in healths):
                 return
-            await trio.sleep(_LOOK)
+            await trio.sleep(_POLL)
 
     async def _look(self) -> Inventory:
         pids = (health.pid for health in await self._healths())

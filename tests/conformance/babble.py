@@ -5,7 +5,7 @@ import json
 import random
 from typing import Any
 
-from tests.conformance.stage import Step
+from tests.conformance.subject import Step
 
 METHODS = (
     "session/update",

@@ -15,7 +15,7 @@ import trio
 from avatar_actors import AvatarError, open_avatar
 from avatar_actors.processes.sweep import host_identity, process_identity
 from tests.conformance.dialects import dialect_named
-from tests.conformance.stage import script, surroundings
+from tests.conformance.subject import script, subject_options
 
 EXIT_ON_TERM = 128 + signal.SIGTERM
 
@@ -27,7 +27,7 @@ def say(word: str, **more: object) -> None:
 
 async def perform(name: str, place: Path, scripts: list[str]) -> None:
     dialect = dialect_named(name)
-    async with open_avatar(dialect.provider, **surroundings(dialect, place)) as avatar:
+    async with open_avatar(dialect.provider, **subject_options(dialect, place)) as avatar:
         say("ready", pid=(await avatar.health()).pid)
         for steps in scripts:
             answer = await avatar.chat(script(*json.loads(steps)))

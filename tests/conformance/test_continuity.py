@@ -16,7 +16,7 @@ from avatar_actors import (
     open_runtime,
 )
 from tests.conformance.dialects import Dialect, Trait, every_dialect
-from tests.conformance.stage import PATIENCE, Step, on_stage, script, surroundings
+from tests.conformance.subject import PATIENCE, Step, open_subject, script, subject_options
 
 WEARY = Restarts(max_restarts=3, period=60, first_delay=0.001, factor=4)
 
@@ -26,26 +26,26 @@ WEARY = Restarts(max_restarts=3, period=60, first_delay=0.001, factor=4)
 async def test_session_that_cannot_be_resumed_is_said_to_be_fresh_and_why(
     dialect: Dialect, tmp_path: Path, loss: Step
 ) -> None:
-    async with on_stage(dialect, tmp_path, loss) as stage:
-        assert await stage.says("before")
-        await stage.kill()
-        continuity = await stage.back_again()
+    async with open_subject(dialect, tmp_path, loss) as subject:
+        assert await subject.says("before")
+        await subject.kill()
+        continuity = await subject.back_again()
         assert continuity.continuity is Continuity.FRESH
         assert continuity.why
-        assert await stage.memory() == []
+        assert await subject.memory() == []
 
 
 @every_dialect()
 async def test_it_remembers_all_turns_over_many_deaths(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
+    async with open_subject(dialect, tmp_path) as subject:
         said: list[str] = []
         for number in range(3):
-            assert await stage.says(f"turn {number}")
+            assert await subject.says(f"turn {number}")
             said.append(script({"say": f"turn {number}"}))
-            await stage.kill()
-            assert (await stage.back_again()).continuity is dialect.when_resumed
-        assert await stage.memory() == said
-        assert [line.content for line in await stage.avatar.history()][1::2][:3] == [
+            await subject.kill()
+            assert (await subject.back_again()).continuity is dialect.when_resumed
+        assert await subject.memory() == said
+        assert [line.content for line in await subject.avatar.history()][1::2][:3] == [
             "turn 0",
             "turn 1",
             "turn 2",
@@ -58,12 +58,12 @@ async def test_crash_loop_backs_off_and_gives_up_with_the_reason(
 ) -> None:
     starts = tmp_path / "starts"
     count: Step = {"times": 0, "file": str(starts), "steps": []}
-    async with on_stage(dialect, tmp_path, count, restarts=WEARY) as stage:
+    async with open_subject(dialect, tmp_path, count, restarts=WEARY) as subject:
         with pytest.raises(AvatarDown):
-            await crash_for_ever(stage.avatar, {"stderr": "out of cheese"}, {"exit": 7})
+            await crash_for_ever(subject.avatar, {"stderr": "out of cheese"}, {"exit": 7})
         with pytest.raises(AvatarDown, match=r"code 7\nout of cheese"):
-            await stage.avatar.wait()
-    delays = [event.delay for event in stage.witness.all(SupervisionEvent) if event.delay]
+            await subject.avatar.wait()
+    delays = [event.delay for event in subject.recorder.all(SupervisionEvent) if event.delay]
     assert len(delays) == WEARY.max_restarts
     assert delays == sorted(delays)
     assert int(starts.read_text()) == 1 + WEARY.max_restarts
@@ -73,7 +73,7 @@ async def test_crash_loop_backs_off_and_gives_up_with_the_reason(
 async def test_crash_loop_does_not_slow_down_a_healthy_sibling(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    options = surroundings(dialect, tmp_path)
+    options = subject_options(dialect, tmp_path)
     with trio.fail_after(PATIENCE):
         async with open_runtime() as runtime, trio.open_nursery() as nursery:
             healthy = await runtime.start(**options)

@@ -23,7 +23,7 @@ from avatar_actors import (
 from avatar_actors.processes.sweep import host_identity
 from tests.conformance.dialects import Dialect, Trait, every_dialect
 from tests.conformance.remains import processes_marked, processes_of
-from tests.conformance.stage import Step, on_stage, script
+from tests.conformance.subject import Step, open_subject, script
 from tests.processes.census import eventually
 
 FOREVER: Step = {"wait": 1000}
@@ -62,61 +62,61 @@ async def until_tool(turn: Turn) -> str:
 async def test_killed_while_idle_it_comes_back_and_remembers(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        assert await stage.says("before")
-        await stage.kill()
-        assert (await stage.back_again()).continuity is dialect.when_resumed
-        assert await stage.memory() == [script({"say": "before"})]
-        assert (await stage.avatar.health()).restarts == 1
+    async with open_subject(dialect, tmp_path) as subject:
+        assert await subject.says("before")
+        await subject.kill()
+        assert (await subject.back_again()).continuity is dialect.when_resumed
+        assert await subject.memory() == [script({"say": "before"})]
+        assert (await subject.avatar.health()).restarts == 1
 
 
 @every_dialect()
 async def test_killed_before_anything_was_said_it_comes_back_fresh_and_says_why(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        await stage.kill()
-        continuity = await stage.back_again()
+    async with open_subject(dialect, tmp_path) as subject:
+        await subject.kill()
+        continuity = await subject.back_again()
         assert continuity.continuity is Continuity.FRESH
         assert continuity.why
-        assert await stage.memory() == []
+        assert await subject.memory() == []
 
 
 @every_dialect()
 async def test_killed_mid_text_the_caller_has_the_part_and_nothing_is_sent_again(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        async with stage.turn({"say": "half an ans"}, FOREVER) as turn:
+    async with open_subject(dialect, tmp_path) as subject:
+        async with subject.turn({"say": "half an ans"}, FOREVER) as turn:
             await until_text(turn, "half an ans")
-            await stage.kill()
+            await subject.kill()
             answer = await turn.wait()
         assert (answer.outcome, answer.content) == (Outcome.CRASHED, "half an ans")
         assert (answer.unknown_tools, answer.can_retry) == ((), True)
         assert "SIGKILL" in answer.error
-        assert (await stage.back_again()).continuity is dialect.when_resumed
+        assert (await subject.back_again()).continuity is dialect.when_resumed
         # The agent may have stored the prompt before it died, but got it once.
-        assert await stage.memory() in ([], [script({"say": "half an ans"}, FOREVER)])
-        assert await stage.says("and now")
+        assert await subject.memory() in ([], [script({"say": "half an ans"}, FOREVER)])
+        assert await subject.says("and now")
 
 
 @every_dialect()
 async def test_killed_mid_tool_the_tool_is_of_unknown_outcome_and_ran_once(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
+    async with open_subject(dialect, tmp_path) as subject:
         slow: Step = {"tool": "Bash", "id": "slow", "seconds": 1000}
-        async with stage.turn(stage.leave_a_trace(), {"say": "so far"}, slow) as turn:
+        async with subject.turn(subject.leave_a_trace(), {"say": "so far"}, slow) as turn:
             await until_text(turn, "so far")
             tool_id = await until_tool(turn)
-            await stage.kill()
+            await subject.kill()
             answer = await turn.wait()
         assert (answer.outcome, answer.content) == (Outcome.CRASHED, "so far")
         assert (answer.unknown_tools, answer.can_retry) == ((tool_id,), False)
-        await stage.back_again()
-        assert await stage.says("and now")
-        assert stage.traces() == 1
-    last = [event for event in stage.witness.all(ToolEvent) if event.tool_id == tool_id][-1]
+        await subject.back_again()
+        assert await subject.says("and now")
+        assert subject.traces() == 1
+    last = [event for event in subject.recorder.all(ToolEvent) if event.tool_id == tool_id][-1]
     assert last.status is ToolStatus.UNKNOWN
 
 
@@ -125,22 +125,22 @@ async def test_killed_mid_tool_the_tool_is_of_unknown_outcome_and_ran_once(
 async def test_every_other_death_in_a_turn_is_a_crash_too(
     dialect: Dialect, tmp_path: Path, death: list[Step]
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        answer = await stage.play(stage.leave_a_trace(), {"say": "last words"}, *death)
+    async with open_subject(dialect, tmp_path) as subject:
+        answer = await subject.play(subject.leave_a_trace(), {"say": "last words"}, *death)
         assert (answer.outcome, answer.content) == (Outcome.CRASHED, "last words")
         assert answer.error
         assert not answer.can_retry
-        assert await stage.says("and now")
-        assert stage.traces() == 1
+        assert await subject.says("and now")
+        assert subject.traces() == 1
         await eventually(lambda: not processes_marked(HELD))
 
 
 @every_dialect()
 async def test_half_a_line_before_the_death_is_told_of(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        answer = await stage.play({"half": "half a li"}, {"kill": 9})
+    async with open_subject(dialect, tmp_path) as subject:
+        answer = await subject.play({"half": "half a li"}, {"kill": 9})
         assert answer.outcome is Outcome.CRASHED
-    remarks = [event.message for event in stage.witness.all(DiagnosticEvent)]
+    remarks = [event.message for event in subject.recorder.all(DiagnosticEvent)]
     assert [text for text in remarks if "half a li" in text]
 
 
@@ -148,9 +148,9 @@ async def test_half_a_line_before_the_death_is_told_of(dialect: Dialect, tmp_pat
 async def test_killed_while_starting_again_it_is_started_once_more(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path, {"slow_start": 0.3}) as stage:
-        assert await stage.says("before")
-        pid = await stage.pid()
+    async with open_subject(dialect, tmp_path, {"slow_start": 0.3}) as subject:
+        assert await subject.says("before")
+        pid = await subject.pid()
         os.kill(pid, signal.SIGKILL)
         killed = {pid}
         for _ in range(2):
@@ -158,35 +158,35 @@ async def test_killed_while_starting_again_it_is_started_once_more(
             for starting in processes_of(host_identity()) - killed:
                 os.kill(starting, signal.SIGKILL)
                 killed.add(starting)
-        assert (await stage.back_again()).continuity is dialect.when_resumed
-        assert await stage.memory() == [script({"say": "before"})]
-        assert (await stage.avatar.health()).restarts == 3
+        assert (await subject.back_again()).continuity is dialect.when_resumed
+        assert await subject.memory() == [script({"say": "before"})]
+        assert (await subject.avatar.health()).restarts == 3
 
 
 @every_dialect()
 async def test_prompt_that_waits_while_it_restarts_is_answered_by_the_next_life(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path, {"slow_start": 0.2}) as stage:
-        assert await stage.says("before")
-        await stage.kill()
-        answer = await stage.play(stage.leave_a_trace(), {"say": "after"})
+    async with open_subject(dialect, tmp_path, {"slow_start": 0.2}) as subject:
+        assert await subject.says("before")
+        await subject.kill()
+        answer = await subject.play(subject.leave_a_trace(), {"say": "after"})
         # Whether it was sent into the dying life, only the system knows; it is never sent twice.
         assert answer.outcome in {Outcome.COMPLETED, Outcome.CRASHED}
-        assert await stage.says("and now")
-        assert stage.traces() == (1 if answer.success else 0)
+        assert await subject.says("and now")
+        assert subject.traces() == (1 if answer.success else 0)
 
 
 @every_dialect()
 async def test_killed_while_stopping_the_stop_goes_on(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage, trio.open_nursery() as nursery:
-        nursery.start_soon(stage.play, {"stubborn": True}, {"say": "up"}, FOREVER)
-        await stage.witness.until(TextEvent)
-        pid = await stage.pid()
-        nursery.start_soon(stage.avatar.stop)
+    async with open_subject(dialect, tmp_path) as subject, trio.open_nursery() as nursery:
+        nursery.start_soon(subject.play, {"stubborn": True}, {"say": "up"}, FOREVER)
+        await subject.recorder.until(TextEvent)
+        pid = await subject.pid()
+        nursery.start_soon(subject.avatar.stop)
         await trio.testing.wait_all_tasks_blocked()
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    [ended] = stage.witness.all(TurnEndedEvent)
+    [ended] = subject.recorder.all(TurnEndedEvent)
     assert ended.outcome is Outcome.CANCELLED
-    assert stage.avatar.is_down
+    assert subject.avatar.is_down

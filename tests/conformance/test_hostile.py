@@ -14,7 +14,7 @@ from avatar_actors import Avatar, Outcome, PermissionMode, open_runtime
 from tests.conformance.babble import Babbler
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.remains import growing_at_most
-from tests.conformance.stage import PATIENCE, Step, script, surroundings
+from tests.conformance.subject import PATIENCE, Step, script, subject_options
 
 SECONDS = float(os.environ.get("HOSTILE_SECONDS", "1"))
 MOST_MEMORY = 64 << 20
@@ -22,7 +22,7 @@ MOST_MEMORY = 64 << 20
 
 @every_dialect()
 async def test_hostile_agent_harms_nobody(dialect: Dialect, tmp_path: Path) -> None:
-    options = surroundings(dialect, tmp_path)
+    options = subject_options(dialect, tmp_path)
     options["permissions"] = PermissionMode.SAFE
     with trio.fail_after(PATIENCE + SECONDS):
         async with open_runtime() as runtime:

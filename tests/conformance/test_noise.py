@@ -10,7 +10,7 @@ import trio
 from avatar_actors import DiagnosticEvent, Outcome, UnrecognisedEvent, open_avatar
 from tests.conformance.dialects import Dialect, Trait, dialect_named, every_dialect
 from tests.conformance.remains import growing_at_most
-from tests.conformance.stage import PATIENCE, Step, on_stage, script, surroundings
+from tests.conformance.subject import PATIENCE, Step, open_subject, script, subject_options
 from tests.thorough import for_conformance
 
 MEBIBYTE = 1 << 20
@@ -46,12 +46,12 @@ a_noise = pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES.keys())
 async def test_what_is_no_message_is_remarked_upon_and_the_turn_goes_on(
     dialect: Dialect, tmp_path: Path, noise: Step
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        answer = await stage.play({"say": "one "}, noise, {"say": "two"})
+    async with open_subject(dialect, tmp_path) as subject:
+        answer = await subject.play({"say": "one "}, noise, {"say": "two"})
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "one two")
-        assert await stage.says("and now")
-        assert (await stage.avatar.health()).restarts == 0
-    remarks = stage.witness.all(DiagnosticEvent) + stage.witness.all(UnrecognisedEvent)
+        assert await subject.says("and now")
+        assert (await subject.avatar.health()).restarts == 0
+    remarks = subject.recorder.all(DiagnosticEvent) + subject.recorder.all(UnrecognisedEvent)
     assert [remark for remark in remarks if "one" not in str(remark)]
 
 
@@ -59,27 +59,27 @@ async def test_what_is_no_message_is_remarked_upon_and_the_turn_goes_on(
 async def test_line_below_the_cap_is_a_text_and_one_above_fails_alone(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path, max_line=2 * MEBIBYTE) as stage:
-        answer = await stage.play({"say": "a"}, {"line": 1}, {"say": "b"})
+    async with open_subject(dialect, tmp_path, max_line=2 * MEBIBYTE) as subject:
+        answer = await subject.play({"say": "a"}, {"line": 1}, {"say": "b"})
         assert (answer.outcome, len(answer.content)) == (Outcome.COMPLETED, MEBIBYTE + 2)
         too_long = b'{"type": "message", "text": "' + b"x" * (3 * MEBIBYTE) + b'"}\n'
-        answer = await stage.play({"say": "a"}, raw(too_long), {"say": "b"})
+        answer = await subject.play({"say": "a"}, raw(too_long), {"say": "b"})
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "ab")
-        assert (await stage.avatar.health()).restarts == 0
-    remarks = [event.message for event in stage.witness.all(DiagnosticEvent)]
+        assert (await subject.avatar.health()).restarts == 0
+    remarks = [event.message for event in subject.recorder.all(DiagnosticEvent)]
     assert [text for text in remarks if "left out" in text]
 
 
 @every_dialect()
 async def test_eight_mebibytes_in_a_line_are_a_text(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        answer = await stage.play({"say": "a"}, {"line": 8}, {"say": "b"})
+    async with open_subject(dialect, tmp_path) as subject:
+        answer = await subject.play({"say": "a"}, {"line": 8}, {"say": "b"})
         assert (answer.outcome, len(answer.content)) == (Outcome.COMPLETED, 8 * MEBIBYTE + 2)
 
 
 @for_conformance
 async def test_full_size_just_under_64_mebibytes_pass_and_65_fail_alone(tmp_path: Path) -> None:
-    options = surroundings(dialect_named("acp"), tmp_path)
+    options = subject_options(dialect_named("acp"), tmp_path)
     options["max_answer"] = 64 * MEBIBYTE
     with trio.fail_after(PATIENCE):
         async with open_avatar("embedded", **options) as avatar:
@@ -94,11 +94,11 @@ async def test_full_size_just_under_64_mebibytes_pass_and_65_fail_alone(tmp_path
 @every_dialect()
 @for_conformance
 async def test_time_is_linear_in_the_bytes_of_a_line(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
+    async with open_subject(dialect, tmp_path) as subject:
         took: list[float] = []
         for size in (1, 8):
             start = time.process_time()
-            await stage.play({"line": size})
+            await subject.play({"line": size})
             took.append(time.process_time() - start)
         # Eight times the bytes: sixty-four times the time would be quadratic.
         assert took[1] < 30 * took[0] + 0.5
@@ -106,22 +106,22 @@ async def test_time_is_linear_in_the_bytes_of_a_line(dialect: Dialect, tmp_path:
 
 @every_dialect()
 async def test_many_tiny_lines_of_text_are_all_there(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        answer = await stage.play({"flood": 20_000, "text": "ab"}, {"say": "."})
+    async with open_subject(dialect, tmp_path) as subject:
+        answer = await subject.play({"flood": 20_000, "text": "ab"}, {"say": "."})
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "ab" * 20_000 + ".")
 
 
 @every_dialect()
 async def test_many_tiny_lines_of_garbage_are_survived(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
+    async with open_subject(dialect, tmp_path) as subject:
         tiny = {"repeat": 20, "steps": [raw(b"1\n" * 500)]}
-        answer = await stage.play({"say": "a"}, tiny, {"say": "b"})
+        answer = await subject.play({"say": "a"}, tiny, {"say": "b"})
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "ab")
 
 
 @for_conformance
 async def test_full_size_a_million_tiny_lines_cost_the_memory_of_their_text(tmp_path: Path) -> None:
-    options = surroundings(dialect_named("acp"), tmp_path)
+    options = subject_options(dialect_named("acp"), tmp_path)
     with trio.fail_after(PATIENCE):
         async with open_avatar("embedded", **options) as avatar:
             with growing_at_most(50 * MEBIBYTE):
@@ -131,31 +131,31 @@ async def test_full_size_a_million_tiny_lines_cost_the_memory_of_their_text(tmp_
 
 @every_dialect()
 async def test_flood_of_stderr_holds_up_nothing(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        answer = await stage.play({"say": "a"}, {"stderr": 5_000_000}, {"say": "b"})
+    async with open_subject(dialect, tmp_path) as subject:
+        answer = await subject.play({"say": "a"}, {"stderr": 5_000_000}, {"say": "b"})
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "ab")
-    shown = [event for event in stage.witness.all(DiagnosticEvent) if event.source == "stderr"]
+    shown = [event for event in subject.recorder.all(DiagnosticEvent) if event.source == "stderr"]
     assert 0 < len(shown) < 1000
 
 
 @for_conformance
 async def test_full_size_100_megabytes_of_stderr_do_not_fill_the_memory(tmp_path: Path) -> None:
-    async with on_stage(dialect_named("acp"), tmp_path) as stage:
+    async with open_subject(dialect_named("acp"), tmp_path) as subject:
         with growing_at_most(50 * MEBIBYTE):
-            answer = await stage.play({"say": "a"}, {"stderr": 100_000_000}, {"say": "b"})
+            answer = await subject.play({"say": "a"}, {"stderr": 100_000_000}, {"say": "b"})
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "ab")
 
 
 @every_dialect()
 async def test_last_words_on_stderr_are_shown(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        await stage.play({"stderr": "out of cheese"}, {"exit": 3})
-    shown = [event.message for event in stage.witness.all(DiagnosticEvent)]
+    async with open_subject(dialect, tmp_path) as subject:
+        await subject.play({"stderr": "out of cheese"}, {"exit": 3})
+    shown = [event.message for event in subject.recorder.all(DiagnosticEvent)]
     assert "out of cheese" in shown
 
 
 @every_dialect(Trait.LIFE_AFTER_RESULT)
 async def test_last_words_on_stderr_are_in_the_reason(dialect: Dialect, tmp_path: Path) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        answer = await stage.play({"stderr": "out of cheese"}, {"exit": 3})
+    async with open_subject(dialect, tmp_path) as subject:
+        answer = await subject.play({"stderr": "out of cheese"}, {"exit": 3})
         assert "out of cheese" in answer.error

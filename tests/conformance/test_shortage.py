@@ -24,7 +24,7 @@ from avatar_actors import (
 )
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.hosts import open_host
-from tests.conformance.stage import PATIENCE, on_stage, surroundings, witnessed
+from tests.conformance.subject import PATIENCE, open_subject, recorded, subject_options
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def can_mount() -> bool:
 async def test_start_without_descriptors_is_a_typed_error_and_works_once_there_are_some(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    options = surroundings(dialect, tmp_path)
+    options = subject_options(dialect, tmp_path)
     with trio.fail_after(PATIENCE):
         async with open_runtime() as runtime:
             healthy = await runtime.start(**options)
@@ -87,13 +87,15 @@ async def test_start_without_descriptors_is_a_typed_error_and_works_once_there_a
 async def test_restart_without_descriptors_is_tried_until_there_are_some(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        assert await stage.says("before")
+    async with open_subject(dialect, tmp_path) as subject:
+        assert await subject.says("before")
         with no_descriptors_left():
-            await stage.kill()
-            await stage.witness.until_state(BridgeState.ERROR)
-            await stage.witness.until(SupervisionEvent, lambda event: event.notice == "restarting")
-        assert await stage.says("and now")
+            await subject.kill()
+            await subject.recorder.until_state(BridgeState.ERROR)
+            await subject.recorder.until(
+                SupervisionEvent, lambda event: event.notice == "restarting"
+            )
+        assert await subject.says("and now")
 
 
 @every_dialect()
@@ -101,15 +103,15 @@ async def test_working_directory_that_goes_away_ends_the_avatar_with_the_reason(
     dialect: Dialect, tmp_path: Path
 ) -> None:
     few = Restarts(max_restarts=2, factor=1.0)
-    options = surroundings(dialect, tmp_path)
+    options = subject_options(dialect, tmp_path)
     with trio.fail_after(PATIENCE):
         async with open_runtime() as runtime:
-            other = await runtime.start(**surroundings(dialect, tmp_path))
+            other = await runtime.start(**subject_options(dialect, tmp_path))
             options["restarts"] = few
             options["working_dir"] = tmp_path / "gone"
             (tmp_path / "gone").mkdir()
             avatar = await runtime.start(**options)
-            async with witnessed(avatar) as witness:
+            async with recorded(avatar) as recorder:
                 assert (await avatar.chat("12*(3+4)")).success
                 shutil.rmtree(tmp_path / "gone")
                 pid = (await avatar.health()).pid
@@ -117,7 +119,7 @@ async def test_working_directory_that_goes_away_ends_the_avatar_with_the_reason(
                 os.kill(pid, 9)
                 with pytest.raises(AvatarDown, match="gone"):
                     await avatar.wait()
-            assert [event for event in witness.all(SupervisionEvent) if "gone" in event.detail]
+            assert [event for event in recorder.all(SupervisionEvent) if "gone" in event.detail]
             assert (await other.chat("12*(3+4)")).outcome is Outcome.COMPLETED
 
 
@@ -125,13 +127,13 @@ async def test_working_directory_that_goes_away_ends_the_avatar_with_the_reason(
 async def test_working_directory_that_is_back_in_time_is_used_again(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        assert await stage.says("before")
+    async with open_subject(dialect, tmp_path) as subject:
+        assert await subject.says("before")
         (tmp_path / "work").rename(tmp_path / "away")
-        await stage.kill()
-        await stage.witness.until(SupervisionEvent, lambda event: "gone" in event.detail)
+        await subject.kill()
+        await subject.recorder.until(SupervisionEvent, lambda event: "gone" in event.detail)
         (tmp_path / "away").rename(tmp_path / "work")
-        assert await stage.says("and now")
+        assert await subject.says("and now")
 
 
 @pytest.mark.skipif(not can_mount(), reason="needs a mount namespace for a full disk of its own")

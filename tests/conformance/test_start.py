@@ -17,20 +17,20 @@ from avatar_actors import (
     open_runtime,
 )
 from tests.conformance.dialects import Dialect, Trait, dialect_named, every_dialect
-from tests.conformance.stage import PATIENCE, Step, on_stage, surroundings
+from tests.conformance.subject import PATIENCE, Step, open_subject, subject_options
 
 SOON = Timeouts(start=1)
 
 
 async def refused(dialect: Dialect, place: Path, *start: Step) -> AvatarStartError:
     """The error of a start that must fail while the runtime lives on."""
-    options = surroundings(dialect, place, *start)
+    options = subject_options(dialect, place, *start)
     with trio.fail_after(PATIENCE):
         async with open_runtime() as runtime:
             with pytest.raises(AvatarStartError) as raised:
                 await runtime.start(**options)
             assert runtime.avatars() == []
-            options = surroundings(dialect, place)
+            options = subject_options(dialect, place)
             assert (await (await runtime.start(**options)).chat("12*(3+4)")).success
     return raised.value
 
@@ -39,7 +39,7 @@ async def refused(dialect: Dialect, place: Path, *start: Step) -> AvatarStartErr
 async def test_agent_that_never_answers_is_given_up_after_the_start_timeout(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    options = surroundings(dialect, tmp_path, {"mute": True})
+    options = subject_options(dialect, tmp_path, {"mute": True})
     options["timeouts"] = SOON
     with trio.fail_after(PATIENCE), pytest.raises(AgentRefused, match="within 1 s") as raised:
         async with open_avatar(dialect.provider, **options):
@@ -65,16 +65,16 @@ async def test_agent_that_wants_a_login_says_how(dialect: Dialect, tmp_path: Pat
 async def test_one_shot_agent_that_wants_a_login_says_how_with_the_first_prompt(
     tmp_path: Path,
 ) -> None:
-    async with on_stage(dialect_named("gemini-headless"), tmp_path, {"auth": True}) as stage:
-        answer = await stage.play({"say": "never"})
+    async with open_subject(dialect_named("gemini-headless"), tmp_path, {"auth": True}) as subject:
+        answer = await subject.play({"say": "never"})
         assert (answer.outcome, answer.content) == (Outcome.FAILED, "")
         assert "log in" in answer.error
 
 
 async def test_claude_that_wants_a_login_says_how_with_the_first_prompt(tmp_path: Path) -> None:
-    async with on_stage(dialect_named("claude"), tmp_path) as stage:
+    async with open_subject(dialect_named("claude"), tmp_path) as subject:
         words = {"code": 401, "message": "Not logged in · Please run /login"}
-        answer = await stage.play({"error": words})
+        answer = await subject.play({"error": words})
         assert answer.outcome is Outcome.FAILED
         assert "ANTHROPIC_API_KEY" in answer.error
 
@@ -101,7 +101,7 @@ async def test_agent_that_dies_while_it_starts_is_told_of_with_its_last_words(
 
 @every_dialect()
 async def test_missing_executable_is_named(dialect: Dialect, tmp_path: Path) -> None:
-    options = surroundings(dialect, tmp_path)
+    options = subject_options(dialect, tmp_path)
     options["executable"] = "no-such-agent"
     with trio.fail_after(PATIENCE), pytest.raises(AgentNotFound, match="no-such-agent"):
         async with open_avatar(dialect.provider, **options):
@@ -112,7 +112,7 @@ async def test_missing_executable_is_named(dialect: Dialect, tmp_path: Path) -> 
 async def test_file_that_is_not_executable_is_named_with_what_to_do(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    options = surroundings(dialect, tmp_path)
+    options = subject_options(dialect, tmp_path)
     program = tmp_path / "agent"
     program.write_text("#!/bin/sh\n")
     options["executable"] = str(program)
@@ -126,7 +126,7 @@ async def test_file_that_is_not_executable_is_named_with_what_to_do(
 async def test_working_directory_that_is_not_there_is_a_mistake_of_the_host(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    options = surroundings(dialect, tmp_path)
+    options = subject_options(dialect, tmp_path)
     options["working_dir"] = tmp_path / "nowhere"
     with pytest.raises(SettingsError, match="nowhere"):
         async with open_avatar(dialect.provider, **options):
@@ -136,13 +136,13 @@ async def test_working_directory_that_is_not_there_is_a_mistake_of_the_host(
 @every_dialect(Trait.HANDSHAKE)
 async def test_noise_before_the_handshake_is_survived(dialect: Dialect, tmp_path: Path) -> None:
     noise: list[Step] = [{"raw": "Loading...\nnull\n[1]\n"}, {"garbage": 10_000, "seed": 7}]
-    async with on_stage(dialect, tmp_path, *noise, {"stderr": 100_000}) as stage:
-        assert await stage.says("here I am")
+    async with open_subject(dialect, tmp_path, *noise, {"stderr": 100_000}) as subject:
+        assert await subject.says("here I am")
 
 
 @every_dialect(Trait.HANDSHAKE)
 async def test_start_can_be_cancelled_at_any_moment(dialect: Dialect, tmp_path: Path) -> None:
-    options = surroundings(dialect, tmp_path, {"mute": True})
+    options = subject_options(dialect, tmp_path, {"mute": True})
     for milliseconds in (0, 5, 20, 60, 120, 250):
         with trio.fail_after(PATIENCE), trio.move_on_after(milliseconds / 1000) as scope:
             async with open_avatar(dialect.provider, **options):

@@ -12,7 +12,7 @@ from avatar_actors import Timeouts, open_runtime
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.hosts import open_host
 from tests.conformance.remains import processes_marked
-from tests.conformance.stage import PATIENCE, Step, on_stage
+from tests.conformance.subject import PATIENCE, Step, open_subject
 from tests.processes.census import eventually
 
 BRIEF = Timeouts(stop=0.3, interrupt=0.3)
@@ -34,11 +34,14 @@ def family(mark: str) -> list[Step]:
 async def test_agent_that_ignores_sigterm_and_the_end_of_stdin_is_ended(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path, timeouts=BRIEF) as stage, trio.open_nursery() as nursery:
-        nursery.start_soon(stage.play, {"stubborn": True}, {"say": "up"}, {"deaf": -1})
-        await stage.witness.until_text("up")
-        pid = await stage.pid()
-        await stage.avatar.stop()
+    async with (
+        open_subject(dialect, tmp_path, timeouts=BRIEF) as subject,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(subject.play, {"stubborn": True}, {"say": "up"}, {"deaf": -1})
+        await subject.recorder.until_text("up")
+        pid = await subject.pid()
+        await subject.avatar.stop()
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
 
@@ -47,11 +50,14 @@ async def test_agent_that_ignores_sigterm_and_the_end_of_stdin_is_ended(
 async def test_unruly_grandchildren_are_gone_when_the_avatar_has_stopped(
     dialect: Dialect, tmp_path: Path, mark: str
 ) -> None:
-    async with on_stage(dialect, tmp_path, timeouts=BRIEF) as stage, trio.open_nursery() as nursery:
-        nursery.start_soon(stage.play, *family(mark))
-        await stage.witness.until_text("up")
+    async with (
+        open_subject(dialect, tmp_path, timeouts=BRIEF) as subject,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(subject.play, *family(mark))
+        await subject.recorder.until_text("up")
         assert len(processes_marked(mark)) >= len(UNRULY)
-        await stage.avatar.stop()
+        await subject.avatar.stop()
         assert not processes_marked(mark)
 
 
@@ -59,22 +65,28 @@ async def test_unruly_grandchildren_are_gone_when_the_avatar_has_stopped(
 async def test_unruly_grandchildren_go_with_a_killed_agent(
     dialect: Dialect, tmp_path: Path, mark: str
 ) -> None:
-    async with on_stage(dialect, tmp_path, timeouts=BRIEF) as stage, trio.open_nursery() as nursery:
-        nursery.start_soon(stage.play, *family(mark))
-        await stage.witness.until_text("up")
-        await stage.kill()
-        await stage.back_again()
+    async with (
+        open_subject(dialect, tmp_path, timeouts=BRIEF) as subject,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(subject.play, *family(mark))
+        await subject.recorder.until_text("up")
+        await subject.kill()
+        await subject.back_again()
         assert not processes_marked(mark)
-        assert await stage.says("and now")
+        assert await subject.says("and now")
 
 
 @every_dialect()
 async def test_fork_storm_is_ended(dialect: Dialect, tmp_path: Path, mark: str) -> None:
-    async with on_stage(dialect, tmp_path, timeouts=BRIEF) as stage, trio.open_nursery() as nursery:
+    async with (
+        open_subject(dialect, tmp_path, timeouts=BRIEF) as subject,
+        trio.open_nursery() as nursery,
+    ):
         storm: Step = {"spawn": "storm", "mark": mark}
-        nursery.start_soon(stage.play, storm, {"say": "up"}, {"wait": 1000})
-        await stage.witness.until_text("up")
-        await stage.avatar.stop()
+        nursery.start_soon(subject.play, storm, {"say": "up"}, {"wait": 1000})
+        await subject.recorder.until_text("up")
+        await subject.avatar.stop()
         assert not processes_marked(mark)
 
 

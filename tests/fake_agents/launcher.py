@@ -15,6 +15,7 @@ from avatar_actors.providers.codex import codex_provider
 from avatar_actors.providers.embedded import embedded_provider
 from avatar_actors.providers.gemini import gemini_provider
 from avatar_actors.providers.stores.embedded import embedded_store, embedded_transcript
+from avatar_actors.wire.wire import Wire
 
 ROOT = Path(__file__).resolve().parents[2]
 # Not in the temporary directory: a host that is killed could not remove it.
@@ -79,10 +80,13 @@ def agent(name: str) -> Provider:
     def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         return real.plan(completed(settings), place)
 
+    def wire(settings: AvatarSettings) -> Wire:
+        return real.wire(completed(settings))
+
     return msgspec.structs.replace(
         real,
         plan=plan,
-        wire=lambda settings: real.wire(completed(settings)),
+        wire=wire,
         passes=(*real.passes, "AVATAR_EMBEDDED_*"),
         store=embedded_store,
         transcript=embedded_transcript,

@@ -31,7 +31,7 @@ from avatar_actors import (
     open_avatar,
 )
 from tests.cli.programs import avatar
-from tests.conformance.stage import script
+from tests.conformance.subject import script
 from tests.fake_agents import launcher
 
 SAFE, ASK, UNRESTRICTED = PermissionMode.SAFE, PermissionMode.ASK, PermissionMode.UNRESTRICTED

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from avatar_actors import AvatarEngine, BridgeResponse, stop_on_signals
 from avatar_actors.processes.sweep import host_identity, process_identity
-from tests.conformance.stage import script
+from tests.conformance.subject import script
 
 DEADLINE = 30.0
 

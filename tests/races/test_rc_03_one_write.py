@@ -6,7 +6,7 @@ import pytest
 
 from avatar_actors import Outcome
 from tests.conformance.dialects import Dialect, every_dialect
-from tests.conformance.stage import on_stage
+from tests.conformance.subject import open_subject
 
 
 @every_dialect()
@@ -14,8 +14,8 @@ from tests.conformance.stage import on_stage
 async def test_rc_03_text_is_complete_when_chat_returns_and_none_follows(
     dialect: Dialect, tmp_path: Path, count: int
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
-        answer = await stage.play({"one_write": True}, {"flood": count, "text": "k"})
+    async with open_subject(dialect, tmp_path) as subject:
+        answer = await subject.play({"one_write": True}, {"flood": count, "text": "k"})
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, "k" * count)
-        assert stage.avatar.is_down is False
-        assert await stage.says("and now")
+        assert subject.avatar.is_down is False
+        assert await subject.says("and now")

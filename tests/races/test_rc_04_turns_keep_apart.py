@@ -7,11 +7,11 @@ import trio
 
 from avatar_actors import Outcome
 from tests.conformance.dialects import Dialect, every_dialect
-from tests.conformance.stage import Stage, on_stage
+from tests.conformance.subject import Subject, open_subject
 
 
-async def say_often(stage: Stage, letter: str, heard: dict[str, str]) -> None:
-    answer = await stage.play({"flood": 300, "text": letter}, {"say": letter})
+async def say_often(subject: Subject, letter: str, heard: dict[str, str]) -> None:
+    answer = await subject.play({"flood": 300, "text": letter}, {"say": letter})
     assert answer.outcome is Outcome.COMPLETED
     heard[letter] = answer.content
 
@@ -20,10 +20,10 @@ async def say_often(stage: Stage, letter: str, heard: dict[str, str]) -> None:
 async def test_rc_04_turns_back_to_back_have_their_own_letters(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
+    async with open_subject(dialect, tmp_path) as subject:
         heard: dict[str, str] = {}
         for letter in "abcdef":
-            await say_often(stage, letter, heard)
+            await say_often(subject, letter, heard)
         assert heard == {letter: letter * 301 for letter in "abcdef"}
 
 
@@ -32,10 +32,10 @@ async def test_rc_04_concurrent_chats_are_queued_and_never_mixed(
     dialect: Dialect, tmp_path: Path
 ) -> None:
     letters = ascii_letters[:12]
-    async with on_stage(dialect, tmp_path) as stage:
+    async with open_subject(dialect, tmp_path) as subject:
         heard: dict[str, str] = {}
         async with trio.open_nursery() as nursery:
             for letter in letters:
-                nursery.start_soon(say_often, stage, letter, heard)
+                nursery.start_soon(say_often, subject, letter, heard)
         assert heard == {letter: letter * 301 for letter in letters}
-        assert len(await stage.memory()) == len(letters)
+        assert len(await subject.memory()) == len(letters)

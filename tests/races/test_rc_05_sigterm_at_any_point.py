@@ -10,7 +10,7 @@ import trio
 from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.host_program import EXIT_ON_TERM
 from tests.conformance.hosts import open_host
-from tests.conformance.stage import PATIENCE, Step
+from tests.conformance.subject import PATIENCE, Step
 from tests.races.engine_program import DEADLINE
 from tests.thorough import IS_THOROUGH, longer_in_conformance
 

@@ -11,7 +11,7 @@ from tests.conformance.dialects import Dialect, every_dialect
 from tests.conformance.host_program import EXIT_ON_TERM
 from tests.conformance.hosts import open_host
 from tests.conformance.remains import processes_marked
-from tests.conformance.stage import PATIENCE, Step
+from tests.conformance.subject import PATIENCE, Step
 
 
 @every_dialect()

@@ -9,7 +9,7 @@ import trio
 
 from avatar_actors import AvatarOptions, Outcome, PermissionEvent, Permit, UnknownRequest
 from tests.conformance.dialects import Dialect, Trait, every_dialect
-from tests.conformance.stage import Stage, on_stage
+from tests.conformance.subject import Subject, open_subject
 
 PROMPTS = 100
 
@@ -28,28 +28,28 @@ def lines_on_stdin(place: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-async def ask(stage: Stage, number: int, answers: Counter[str]) -> None:
+async def ask(subject: Subject, number: int, answers: Counter[str]) -> None:
     """A turn with a question and a long text on its way."""
     question = {"ask": "Bash", "input": {"command": f"{number}"}}
-    answer = await stage.play({"say": f"<{number}>" + "é" * 1000}, question)
+    answer = await subject.play({"say": f"<{number}>" + "é" * 1000}, question)
     answers[answer.outcome.value] += 1
     if answer.success:
         assert answer.content.startswith(f"<{number}>é")
 
 
-async def permit(stage: Stage) -> None:
-    async with stage.avatar.events(PermissionEvent) as questions:
+async def permit(subject: Subject) -> None:
+    async with subject.avatar.events(PermissionEvent) as questions:
         async for question in questions:
             assert isinstance(question, PermissionEvent)
             try:
-                await stage.avatar.answer(question.request_id, Permit.ALLOW_ONCE)
+                await subject.avatar.answer(question.request_id, Permit.ALLOW_ONCE)
             except UnknownRequest:
                 continue
 
 
-async def interrupt(stage: Stage, answers: Counter[str]) -> None:
+async def interrupt(subject: Subject, answers: Counter[str]) -> None:
     while answers.total() < PROMPTS:
-        await stage.avatar.interrupt()
+        await subject.avatar.interrupt()
         await trio.sleep(0.02)
 
 
@@ -58,16 +58,16 @@ async def test_rc_07_prompts_interrupts_and_answers_at_once_are_whole_lines(
     dialect: Dialect, tmp_path: Path
 ) -> None:
     answers: Counter[str] = Counter()
-    async with on_stage(dialect, tmp_path, **overheard(tmp_path)) as stage:
+    async with open_subject(dialect, tmp_path, **overheard(tmp_path)) as subject:
         async with trio.open_nursery() as background:
-            background.start_soon(permit, stage)
+            background.start_soon(permit, subject)
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(interrupt, stage, answers)
+                nursery.start_soon(interrupt, subject, answers)
                 for number in range(PROMPTS):
-                    nursery.start_soon(ask, stage, number, answers)
+                    nursery.start_soon(ask, subject, number, answers)
             background.cancel_scope.cancel()
-        assert await stage.says("and now")
-        assert (await stage.avatar.health()).restarts == 0
+        assert await subject.says("and now")
+        assert (await subject.avatar.health()).restarts == 0
     assert answers.total() == PROMPTS
     assert set(answers) <= {Outcome.COMPLETED.value, Outcome.CANCELLED.value}
     lines = lines_on_stdin(tmp_path)
@@ -78,10 +78,10 @@ async def test_rc_07_prompts_interrupts_and_answers_at_once_are_whole_lines(
 async def test_rc_07_after_a_cancelled_turn_the_next_two_get_their_own_answers(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
+    async with open_subject(dialect, tmp_path) as subject:
         for number in range(3):
-            async with stage.turn({"say": f"A{number}"}, {"wait": 1000}) as turn:
-                await stage.witness.until_text(f"A{number}")
+            async with subject.turn({"say": f"A{number}"}, {"wait": 1000}) as turn:
+                await subject.recorder.until_text(f"A{number}")
             assert turn.outcome is Outcome.CANCELLED
-            assert await stage.says(f"B{number}")
-            assert await stage.says(f"C{number}")
+            assert await subject.says(f"B{number}")
+            assert await subject.says(f"C{number}")

@@ -6,13 +6,13 @@ from pathlib import Path
 import trio
 
 from tests.conformance.dialects import Dialect, every_dialect
-from tests.conformance.stage import Stage, on_stage, script
+from tests.conformance.subject import Subject, open_subject, script
 from tests.hosting.engines import Engines
 
 
-async def read_history(stage: Stage, reads: list[int]) -> None:
+async def read_history(subject: Subject, reads: list[int]) -> None:
     while True:
-        history = await stage.avatar.history()
+        history = await subject.avatar.history()
         pairs = list(zip(history[::2], history[1::2], strict=True))
         for asked, answered in pairs:
             assert (asked.role, answered.role) == ("user", "assistant")
@@ -25,14 +25,14 @@ async def read_history(stage: Stage, reads: list[int]) -> None:
 async def test_rc_09_history_that_is_read_during_turns_has_whole_pairs(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path, system_prompt="You are a lamp.") as stage:
+    async with open_subject(dialect, tmp_path, system_prompt="You are a lamp.") as subject:
         reads: list[int] = []
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(read_history, stage, reads)
+            nursery.start_soon(read_history, subject, reads)
             for number in range(10):
-                assert await stage.says(f"answer {number}")
+                assert await subject.says(f"answer {number}")
             nursery.cancel_scope.cancel()
-        assert len(await stage.avatar.history()) == 20
+        assert len(await subject.avatar.history()) == 20
         assert reads == sorted(reads)
 
 

@@ -8,7 +8,7 @@ import trio
 
 from avatar_actors import Avatar, AvatarEngine, Runtime, open_runtime
 from tests.conformance.dialects import Dialect, Trait, dialects_with
-from tests.conformance.stage import PATIENCE, script, surroundings
+from tests.conformance.subject import PATIENCE, script, subject_options
 from tests.hosting.engines import Engines
 
 AVATARS = 50
@@ -16,7 +16,7 @@ TURNS = 4
 
 
 async def work(runtime: Runtime, dialect: Dialect, place: Path, avatars: list[Avatar]) -> None:
-    avatar = await runtime.start(**surroundings(dialect, place))
+    avatar = await runtime.start(**subject_options(dialect, place))
     avatars.append(avatar)
     for number in range(TURNS):
         spend = {"usage": {"input": 10, "output": 1}}

@@ -9,7 +9,7 @@ import trio
 
 from avatar_actors import Outcome, Runtime, open_runtime
 from tests.conformance.dialects import Dialect, every_dialect
-from tests.conformance.stage import PATIENCE, script, surroundings, witnessed
+from tests.conformance.subject import PATIENCE, recorded, script, subject_options
 from tests.thorough import IS_THOROUGH, longer_in_conformance
 
 # Milliseconds from the kill to the stop, each of them once; `make test` takes every fifth.
@@ -19,8 +19,8 @@ PARTS = 4 if IS_THOROUGH else 1
 
 
 async def kill_then_stop(runtime: Runtime, dialect: Dialect, place: Path, delay: float) -> None:
-    avatar = await runtime.start(**surroundings(dialect, place))
-    async with witnessed(avatar), trio.open_nursery() as nursery:
+    avatar = await runtime.start(**subject_options(dialect, place))
+    async with recorded(avatar), trio.open_nursery() as nursery:
         turn = avatar.turn(script({"say": "up"}, {"wait": 1000}))
         await turn.__aenter__()
         pid = (await avatar.health()).pid
@@ -52,7 +52,7 @@ async def test_rc_11_stop_after_a_kill_is_the_last_word_at_any_distance(
 async def test_rc_11_start_stop_start_ends_with_one_that_answers(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    options = surroundings(dialect, tmp_path)
+    options = subject_options(dialect, tmp_path)
     with trio.fail_after(PATIENCE):
         async with open_runtime() as runtime:
             for _ in range(3):

@@ -8,7 +8,7 @@ import trio
 
 from avatar_actors import Avatar, AvatarEvent, EventEmitter, Outcome, TextEvent, TurnEndedEvent
 from tests.conformance.dialects import Dialect, every_dialect
-from tests.conformance.stage import Step, on_stage, script
+from tests.conformance.subject import Step, open_subject, script
 from tests.hosting.engines import Engines, RecordingHandler
 
 PULSE: Step = {"pulse": {"every": 0.005, "count": 40, "text": "{i} "}}
@@ -49,15 +49,15 @@ async def read_to_the_end(
 async def test_rc_13_who_leaves_hears_no_more_and_who_comes_hears_only_what_follows(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage:
+    async with open_subject(dialect, tmp_path) as subject:
         left: list[AvatarEvent] = []
         first: list[str] = []
         second: list[str] = []
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(leave_after_one, stage.avatar, left)
-            nursery.start_soon(bring_another, stage.avatar, first, second)
+            nursery.start_soon(leave_after_one, subject.avatar, left)
+            nursery.start_soon(bring_another, subject.avatar, first, second)
             await trio.testing.wait_all_tasks_blocked()
-            answer = await stage.play(PULSE)
+            answer = await subject.play(PULSE)
         assert len(left) == 1
         assert "".join(first) == answer.content == "".join(f"{i} " for i in range(40))
         assert 0 < len(second) <= 36
@@ -68,18 +68,18 @@ async def test_rc_13_who_leaves_hears_no_more_and_who_comes_hears_only_what_foll
 async def test_rc_13_subscriber_that_stops_the_avatar_hears_the_end(
     dialect: Dialect, tmp_path: Path
 ) -> None:
-    async with on_stage(dialect, tmp_path) as stage, trio.open_nursery() as nursery:
-        nursery.start_soon(stage.avatar.chat, script(PULSE, {"wait": 1000}))
+    async with open_subject(dialect, tmp_path) as subject, trio.open_nursery() as nursery:
+        nursery.start_soon(subject.avatar.chat, script(PULSE, {"wait": 1000}))
         heard: list[AvatarEvent] = []
-        async with stage.avatar.events(TextEvent, TurnEndedEvent) as events:
+        async with subject.avatar.events(TextEvent, TurnEndedEvent) as events:
             async for event in events:
                 heard.append(event)
                 if len(heard) == 3:
-                    await stage.avatar.stop()
+                    await subject.avatar.stop()
         ended = heard[-1]
         assert isinstance(ended, TurnEndedEvent)
         assert ended.outcome is Outcome.CANCELLED
-        assert stage.avatar.is_down
+        assert subject.avatar.is_down
 
 
 def test_rc_13_handler_that_removes_itself_is_called_once() -> None:

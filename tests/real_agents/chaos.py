@@ -20,9 +20,9 @@ from avatar_actors import AvatarOptions
 from avatar_actors.chaos import ChaosReport, report_from_json
 from avatar_actors.chaos.report.statistics import percentile
 from tests.model_api.server import ModelApi, open_model_api
-from tests.real_agents.conftest import players
+from tests.real_agents.conftest import agents
 from tests.real_agents.loopback_only import INSIDE, is_inside, raise_loopback, way_in
-from tests.real_agents.stage import Player, lay_out, options_of
+from tests.real_agents.subject import Agent, lay_out, options_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 # With this seed all kinds come that need no script.
@@ -32,7 +32,7 @@ HEAD: Final = (
     "promises kept",
 )  # fmt: skip
 
-Needs: TypeAlias = Callable[[Player, ModelApi, Path], AvatarOptions]
+Needs: TypeAlias = Callable[[Agent, ModelApi, Path], AvatarOptions]
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class Ended(Struct, frozen=True, kw_only=True):
     report: ChaosReport | None
 
 
-def configuration(player: Player, options: AvatarOptions) -> dict[str, object]:
+def configuration(agent: Agent, options: AvatarOptions) -> dict[str, object]:
     """What a person would write for this agent."""
     env = options.get("env", {})
     section: dict[str, object] = {
@@ -51,9 +51,9 @@ def configuration(player: Player, options: AvatarOptions) -> dict[str, object]:
         "args": list(options.get("args", ())),
         **{name: _as_written(text) for name, text in options.get("options", {}).items()},
     }
-    if player.provider == "acp":
-        return {"providers": {player.name: {"command": options.get("executable"), **section}}}
-    return {player.provider: {"executable": options.get("executable"), **section}}
+    if agent.provider == "acp":
+        return {"providers": {agent.name: {"command": options.get("executable"), **section}}}
+    return {agent.provider: {"executable": options.get("executable"), **section}}
 
 
 def _as_written(text: str) -> int | str:
@@ -61,16 +61,16 @@ def _as_written(text: str) -> int | str:
 
 
 async def play_chaos(
-    player: Player, place: Path, *arguments: str, needs: Needs = options_of
+    agent: Agent, place: Path, *arguments: str, needs: Needs = options_of
 ) -> Ended:
     """A run to its end, in a process of its own and with a HOME of its own."""
     lay_out(place)
     config, report = place / "avatar.json", place / "report.json"
     own = {"HOME": place / "home", "TMPDIR": place / "tmp", "XDG_RUNTIME_DIR": place / "tmp"}
-    name = player.name if player.provider == "acp" else player.provider
+    name = agent.name if agent.provider == "acp" else agent.provider
     named = ("--provider", name, "--config", str(config), "--json", str(report))
     async with open_model_api() as api:
-        config.write_text(json.dumps(configuration(player, needs(player, api, place))), "utf-8")
+        config.write_text(json.dumps(configuration(agent, needs(agent, api, place))), "utf-8")
         done = await trio.run_process(
             [sys.executable, "-m", "bench.chaos", *named, *arguments],
             env={"PATH": os.environ["PATH"], **{key: str(path) for key, path in own.items()}},
@@ -86,15 +86,15 @@ async def play_chaos(
     )
 
 
-def row(player: Player, report: ChaosReport) -> tuple[str, ...]:
+def row(agent: Agent, report: ChaosReport) -> tuple[str, ...]:
     """Recovery is of those faults that cost a session: the others need no start."""
     costly = [fault for fault in report.faults if fault.restarts]
     starts = [fault.restart for fault in costly if fault.restart is not None]
     recoveries = [fault.recovery for fault in costly if fault.recovery is not None]
     kept = sum(promise.is_kept for promise in report.promises)
     return (
-        player.name,
-        player.installed.version,
+        agent.name,
+        agent.installed.version,
         f"{sum(fault.is_landed for fault in report.faults)} of {len(report.schedule)}",
         str(report.totals.restarts),
         _seconds(percentile(starts, 50)),
@@ -118,21 +118,21 @@ def main() -> int:
     if is_inside():
         raise_loopback()
     wanted = sys.argv[1:]
-    chosen = [player for player in players() if not wanted or player.name in wanted]
+    chosen = [agent for agent in agents() if not wanted or agent.name in wanted]
     if not chosen:
         sys.stderr.write("No such agent is installed. Install them first: make agents\n")
         return 3
     codes = [0]
     _line(HEAD)
     _line("---" for _ in HEAD)
-    for player in chosen:
+    for agent in chosen:
         with tempfile.TemporaryDirectory() as place:
-            ended = trio.run(partial(play_chaos, player, Path(place), *SIZE))
+            ended = trio.run(partial(play_chaos, agent, Path(place), *SIZE))
         codes.append(ended.code)
         if ended.report is not None:
-            _line(row(player, ended.report))
+            _line(row(agent, ended.report))
         if ended.code:
-            sys.stderr.write(f"{player.name}:\n{ended.said}\n")
+            sys.stderr.write(f"{agent.name}:\n{ended.said}\n")
     return max(codes)
 
 

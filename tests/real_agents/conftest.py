@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from tests.real_agents.ability import Ability, Cell, Found
-from tests.real_agents.cast import CAST
+from tests.real_agents.agents import AGENTS
 from tests.real_agents.install.agents import installed_agents
-from tests.real_agents.stage import Player
+from tests.real_agents.subject import Agent
 
 # The file for the cells of the matrix, which `make test-agents` names: `make test` runs no agent.
 MATRIX = "AVATAR_AGENTS_MATRIX"
@@ -21,21 +21,21 @@ if MATRIX not in os.environ:
     collect_ignore_glob = ["suite/*"]
 
 
-def players() -> list[Player]:
+def agents() -> list[Agent]:
     named = os.environ.get(FOLDER)
     installed = installed_agents(Path(named) if named else None)
     return [
-        Player(**msgspec.structs.asdict(each), installed=installed[each.name])
-        for each in CAST
+        Agent(**msgspec.structs.asdict(each), installed=installed[each.name])
+        for each in AGENTS
         if each.name in installed
     ]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test of a `player` is played by each."""
-    if "player" in metafunc.fixturenames:
-        able = players()
-        metafunc.parametrize("player", able, ids=[player.name for player in able])
+    """A test of a `agent` is played by each."""
+    if "agent" in metafunc.fixturenames:
+        able = agents()
+        metafunc.parametrize("agent", able, ids=[agent.name for agent in able])
 
 
 Finds = Callable[..., None]
@@ -43,7 +43,9 @@ Finds = Callable[..., None]
 
 @pytest.fixture
 def finds(
-    request: pytest.FixtureRequest, player: Player, record_property: Callable[[str, object], None]
+    request: pytest.FixtureRequest,
+    agent: Agent,
+    record_property: Callable[[str, object], None],
 ) -> Generator[Finds]:
     """Tell what was found of the ability that the test is marked with; by default that it works.
 
@@ -57,12 +59,12 @@ def finds(
         found: Found = Found.WORKS, note: str = "", seconds: dict[str, float] | None = None
     ) -> None:
         cell = Cell(
-            agent=player.name, ability=ability, found=found, note=note, seconds=seconds or {}
+            agent=agent.name, ability=ability, found=found, note=note, seconds=seconds or {}
         )
         told.append(cell)
 
     yield tell
-    cell = told[-1] if told else Cell(agent=player.name, ability=ability, found=Found.WORKS)
+    cell = told[-1] if told else Cell(agent=agent.name, ability=ability, found=Found.WORKS)
     record_property(CELL, msgspec.json.encode(cell).decode())
 
 

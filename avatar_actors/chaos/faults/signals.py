@@ -230,7 +230,7 @@ def pids(processes: list[ProcessSeen]) -> str:
     return " and ".join(str(process.pid) for process in processes)
 
 
-_LOOK = 0.004
+_POLL = 0.004
 # An agent in Python needs some 100 ms to be ready; a start is cancelled in that time.
 _MID_START = 0.01
 
@@ -260,7 +260,7 @@ async def _newborn(target: FaultTarget, since: int) -> ProcessSeen:
         found = marked(target.slot.mark, since)
         if found:
             return found[-1]
-        await trio.sleep(_LOOK)
+        await trio.sleep(_POLL)
 
 
 async def kill_in_stop(target: FaultTarget) -> Landing:
@@ -327,13 +327,13 @@ async def cancel_in_restart(target: FaultTarget) -> Landing:
             return await _stop_now(target)
         while slot.load.call is None and not ready.seen:
             slot.load.poke()
-            await trio.sleep(_LOOK / 4)
+            await trio.sleep(_POLL / 4)
         call, at = slot.load.call, time.monotonic()
         if call is None or ready.seen:
             miss("it was ready already")
         call.cancel()
         while slot.load.call is call:  # noqa: ASYNC110 - its end is told to who asks, not to us
-            await trio.sleep(_LOOK)
+            await trio.sleep(_POLL)
     return Landing(at=at, proof="a prompt was cancelled while the agent was starting")
 
 

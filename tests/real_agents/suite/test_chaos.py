@@ -6,7 +6,7 @@ import trio
 
 from avatar_actors.chaos import FaultKind
 from tests.real_agents.chaos import play_chaos
-from tests.real_agents.stage import Player
+from tests.real_agents.subject import Agent
 from tests.real_agents.suite.test_refusals import signed_out
 
 # Each of some ten faults may cost a start, of two agents at a time.
@@ -15,9 +15,9 @@ NO_PROVIDER = 3
 SMALL = ("--avatars", "2", "--seconds", "10", "--every", "1", "--seed", "5")
 
 
-async def test_chaos_keeps_every_promise(player: Player, tmp_path: Path) -> None:
+async def test_chaos_keeps_every_promise(agent: Agent, tmp_path: Path) -> None:
     with trio.fail_after(LIMIT):
-        ended = await play_chaos(player, tmp_path, *SMALL)
+        ended = await play_chaos(agent, tmp_path, *SMALL)
     assert ended.code == 0, ended.said
     assert ended.report is not None
     assert len(ended.report.faults) == len(ended.report.schedule) > 0
@@ -27,10 +27,10 @@ async def test_chaos_keeps_every_promise(player: Player, tmp_path: Path) -> None
 
 
 async def test_chaos_without_a_sign_in_is_one_line_before_any_fault(
-    player: Player, tmp_path: Path
+    agent: Agent, tmp_path: Path
 ) -> None:
     with trio.fail_after(LIMIT):
-        ended = await play_chaos(player, tmp_path, *SMALL, needs=signed_out)
+        ended = await play_chaos(agent, tmp_path, *SMALL, needs=signed_out)
     *before, last = ended.said.splitlines()
     assert ended.code == NO_PROVIDER, ended.said
     assert last.startswith("avatar: ")

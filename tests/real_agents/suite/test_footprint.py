@@ -11,7 +11,7 @@ from avatar_actors import AvatarOptions, Outcome
 from tests.model_api.script import Shell, Text, by_prompt
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.stage import Player, on_stage
+from tests.real_agents.subject import Agent, open_subject
 from tests.real_agents.suite.conftest import own_files
 
 CHECKOUT = Path(__file__).parents[3]
@@ -48,19 +48,19 @@ def traces() -> dict[str, object]:
 
 
 @pytest.mark.ability(Ability.FOOTPRINT)
-async def test_a_turn_leaves_no_trace(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_a_turn_leaves_no_trace(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     before = traces()
     script = by_prompt({"look": [[Text("I look. "), Shell("pwd")], [Text("Done.")]]})
-    async with on_stage(player, tmp_path, script) as stage:
-        async with stage.avatar.turn("look") as turn:
-            await stage.allow_all(turn)
+    async with open_subject(agent, tmp_path, script) as subject:
+        async with subject.avatar.turn("look") as turn:
+            await subject.allow_all(turn)
         assert turn.outcome is Outcome.COMPLETED, turn.reason
-        [result] = stage.api.main_requests[-1].tool_results
-        assert str(stage.work) in result.text
+        [result] = subject.api.main_requests[-1].tool_results
+        assert str(subject.work) in result.text
     assert names_in(tmp_path) == {"home", "tmp", "work"}
     assert not names_in(tmp_path / "work")
     assert traces() == before
-    if player.name == "codex-acp" and CODEX_DAEMON.exists():
+    if agent.name == "codex-acp" and CODEX_DAEMON.exists():
         assert not names_in(CODEX_DAEMON)
         finds(Found.DIFFERS, f"an empty folder {CODEX_DAEMON.parent}/codex-daemon-UID")
     else:
@@ -103,30 +103,30 @@ ASKING: dict[str, AvatarOptions] = {
 }
 
 
-async def noticed(player: Player, place: Path, asking: AvatarOptions) -> list[str]:
+async def noticed(agent: Agent, place: Path, asking: AvatarOptions) -> list[str]:
     """Which of the host's files came to the model, or were acted upon."""
-    async with on_stage(player, place, **asking) as stage:
-        answer = await stage.avatar.chat("hello")
+    async with open_subject(agent, place, **asking) as subject:
+        answer = await subject.avatar.chat("hello")
         assert answer.outcome is Outcome.COMPLETED, answer.error
-        sent = " ".join(request.http.body.decode() for request in stage.api.requests)
+        sent = " ".join(request.http.body.decode() for request in subject.api.requests)
     read = [name for name, word in WORDS.items() if word in sent]
     return read + [deed for deed in DEEDS if deed in names_in(place)]
 
 
 @pytest.mark.ability(Ability.HOST_FILES)
 async def test_the_hosts_own_agent_files_are_left_alone(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
     before = hosts_own_files(tmp_path)
-    uses = await noticed(player, tmp_path, {})
+    uses = await noticed(agent, tmp_path, {})
     after = files_below(tmp_path / "work")
     assert set(after) >= set(before)
     written = [name for name, content in after.items() if content != before.get(name)]
-    if player.provider != "acp":
+    if agent.provider != "acp":
         assert not written
-    if player.name in ASKING:
+    if agent.name in ASKING:
         assert not uses
-        assert await noticed(player, tmp_path, ASKING[player.name])
+        assert await noticed(agent, tmp_path, ASKING[agent.name])
         assert files_below(tmp_path / "work") == before
     told = [f"uses {', '.join(uses)}"] if uses else []
     # qwen 0.15.10 brings the file up to its own version, and keeps the old one beside it.

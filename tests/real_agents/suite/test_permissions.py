@@ -18,7 +18,7 @@ from avatar_actors import (
 from tests.model_api.script import Pause, Reply, Script, Shell, Text
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.stage import Player, RealStage, on_stage
+from tests.real_agents.subject import RealSubject, Agent, open_subject
 
 COMMAND = "touch made.txt"
 # Codex asks about a command that wants to leave its sandbox; in that, nothing can be written here.
@@ -32,35 +32,35 @@ ASK_BY_KIND = {"codex-acp", "codex-zed", "opencode", "qwen"}
 
 
 async def answered(
-    stage: RealStage, turn: Turn, permit: Permit, told: trio.Event | None = None
+    subject: RealSubject, turn: Turn, permit: Permit, told: trio.Event | None = None
 ) -> list[PermissionEvent]:
     """Read the turn to its end, with this answer to whatever is asked; `told`: a tool is over."""
     asked: list[PermissionEvent] = []
     async for event in turn:
         if isinstance(event, PermissionEvent):
             asked.append(event)
-            assert not (stage.work / "made.txt").exists()
-            await stage.avatar.answer(event.request_id, permit)
+            assert not (subject.work / "made.txt").exists()
+            await subject.avatar.answer(event.request_id, permit)
         if told is not None and isinstance(event, ToolEvent) and event.status.is_over:
             told.set()
     return asked
 
 
 @pytest.mark.ability(Ability.PERMISSION_ALLOW)
-async def test_an_allowed_command_runs(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_an_allowed_command_runs(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     told = trio.Event()
     # The model waits for the end of the tool: see `allowed` in test_tools.
     script: Script = [SCRIPT[0], [Pause(told), *SCRIPT[1]]]
-    async with on_stage(player, tmp_path, script) as stage:
-        async with stage.avatar.turn("make it") as turn:
-            [asked] = await answered(stage, turn, Permit.ALLOW_ONCE, told)
+    async with open_subject(agent, tmp_path, script) as subject:
+        async with subject.avatar.turn("make it") as turn:
+            [asked] = await answered(subject, turn, Permit.ALLOW_ONCE, told)
         assert asked.tool_input["command"] == COMMAND
         assert {Permit.ALLOW_ONCE, Permit.REJECT_ONCE} <= {each.kind for each in asked.options}
         assert (turn.outcome, turn.text) == (Outcome.COMPLETED, "Well then.")
-        assert (stage.work / "made.txt").exists()
-    [closed] = stage.witness.all(PermissionClosedEvent)
+        assert (subject.work / "made.txt").exists()
+    [closed] = subject.recorder.all(PermissionClosedEvent)
     assert (closed.request_id, closed.permit) == (asked.request_id, Permit.ALLOW_ONCE)
-    tools = stage.witness.all(ToolEvent)
+    tools = subject.recorder.all(ToolEvent)
     assert {tool.tool_id for tool in tools} == {asked.tool_id}
     statuses = [tool.status for tool in tools]
     after = statuses[statuses.index(ToolStatus.APPROVAL) :]
@@ -68,10 +68,10 @@ async def test_an_allowed_command_runs(player: Player, finds: Finds, tmp_path: P
     finds()
 
 
-def note_of_denial(stage: RealStage, turn: Turn) -> str:
+def note_of_denial(subject: RealSubject, turn: Turn) -> str:
     """What the turn did after the denial; empty: the model heard of it and went on."""
-    requests, name = stage.api.main_requests, stage.player.name
-    assert not (stage.work / "made.txt").exists()
+    requests, name = subject.api.main_requests, subject.agent.name
+    assert not (subject.work / "made.txt").exists()
     if name in CANCELLED_BY_A_DENIAL:
         assert (turn.outcome, turn.text, len(requests)) == (Outcome.CANCELLED, "", 1)
         return "the turn ends as cancelled"
@@ -84,35 +84,35 @@ def note_of_denial(stage: RealStage, turn: Turn) -> str:
 
 
 @pytest.mark.ability(Ability.PERMISSION_DENY)
-async def test_a_denied_command_does_not_run(player: Player, finds: Finds, tmp_path: Path) -> None:
-    async with on_stage(player, tmp_path, SCRIPT) as stage:
-        async with stage.avatar.turn("make it") as turn:
-            [asked] = await answered(stage, turn, Permit.REJECT_ONCE)
+async def test_a_denied_command_does_not_run(agent: Agent, finds: Finds, tmp_path: Path) -> None:
+    async with open_subject(agent, tmp_path, SCRIPT) as subject:
+        async with subject.avatar.turn("make it") as turn:
+            [asked] = await answered(subject, turn, Permit.REJECT_ONCE)
         assert asked.tool_input["command"] == COMMAND
-        note = note_of_denial(stage, turn)
-        again = await stage.avatar.chat("and now?")
+        note = note_of_denial(subject, turn)
+        again = await subject.avatar.chat("and now?")
         assert again.outcome is Outcome.COMPLETED
-    [closed] = stage.witness.all(PermissionClosedEvent)
+    [closed] = subject.recorder.all(PermissionClosedEvent)
     assert (closed.permit, closed.why) == (Permit.REJECT_ONCE, "host")
-    assert stage.witness.all(ToolEvent)[-1].status in {ToolStatus.CANCELLED, ToolStatus.FAILED}
+    assert subject.recorder.all(ToolEvent)[-1].status in {ToolStatus.CANCELLED, ToolStatus.FAILED}
     finds(Found.DIFFERS if note else Found.WORKS, note)
 
 
 @pytest.mark.ability(Ability.PERMISSION_POLICY)
 async def test_what_the_policy_denies_is_asked_of_nobody(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
     policy = ToolPolicy(deny=("*(touch *)",))
-    async with on_stage(player, tmp_path, SCRIPT, tools=policy) as stage:
-        async with stage.avatar.turn("make it") as turn:
-            assert not await answered(stage, turn, Permit.ALLOW_ONCE)
-        note_of_denial(stage, turn)
-    [closed] = stage.witness.all(PermissionClosedEvent)
+    async with open_subject(agent, tmp_path, SCRIPT, tools=policy) as subject:
+        async with subject.avatar.turn("make it") as turn:
+            assert not await answered(subject, turn, Permit.ALLOW_ONCE)
+        note_of_denial(subject, turn)
+    [closed] = subject.recorder.all(PermissionClosedEvent)
     assert (closed.permit, closed.why) == (Permit.REJECT_ONCE, "tool policy")
-    tools = stage.witness.all(ToolEvent)
+    tools = subject.recorder.all(ToolEvent)
     assert tools[-1].status in {ToolStatus.CANCELLED, ToolStatus.FAILED}
     [name] = {tool.tool_name for tool in tools if tool.status is ToolStatus.APPROVAL}
-    assert (name == "execute") == (player.name in ASK_BY_KIND)
+    assert (name == "execute") == (agent.name in ASK_BY_KIND)
     if name == "execute":
         finds(Found.DIFFERS, "it asks by kind: deny `execute`, not a name")
     else:

@@ -21,12 +21,12 @@ from tests.model_api.script import OVERLOADED, Fail, Reply, Text
 from tests.model_api.server import ModelApi, open_model_api
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.stage import (
+from tests.real_agents.subject import (
     PATIENCE,
-    Player,
-    RealStage,
+    RealSubject,
+    Agent,
     lay_out,
-    on_stage,
+    open_subject,
     options_of,
 )
 
@@ -43,37 +43,37 @@ def failing(request: ModelRequest) -> Reply:
     return [Fail(int(status), message=WORDS)] if word == "fail" else [Text("fine")]
 
 
-async def interrupted_when_tried_again(stage: RealStage, prompt: str) -> BridgeResponse:
+async def interrupted_when_tried_again(subject: RealSubject, prompt: str) -> BridgeResponse:
     """The answer to a prompt that the agent goes on asking the model for."""
 
     def is_again(_: ModelRequest) -> bool:
-        return len([each for each in stage.api.main_requests if each.prompt == prompt]) > 1
+        return len([each for each in subject.api.main_requests if each.prompt == prompt]) > 1
 
-    async with stage.avatar.turn(prompt) as turn:
-        await stage.api.until(is_again)
+    async with subject.avatar.turn(prompt) as turn:
+        await subject.api.until(is_again)
         await turn.interrupt()
         return await turn.wait()
 
 
 @pytest.mark.ability(Ability.API_ERROR)
 async def test_an_error_of_the_model_ends_the_turn_and_nothing_else(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
     errors: dict[int, str] = {}
-    is_untiring = player.name in UNTIRING
-    async with on_stage(player, tmp_path, failing, model=player.model) as stage:
+    is_untiring = agent.name in UNTIRING
+    async with open_subject(agent, tmp_path, failing, model=agent.model) as subject:
         for status in (*AT_ONCE, *TRIED_AGAIN):
             prompt = f"fail {status}"
             if is_untiring and status in TRIED_AGAIN:
-                cut_off = await interrupted_when_tried_again(stage, prompt)
+                cut_off = await interrupted_when_tried_again(subject, prompt)
                 assert cut_off.outcome is Outcome.CANCELLED, cut_off
             else:
-                failed = await stage.avatar.chat(prompt)
+                failed = await subject.avatar.chat(prompt)
                 assert failed.outcome is Outcome.FAILED, failed
                 assert failed.error
                 errors[status] = failed.error
-            assert (await stage.avatar.chat("go on")).content == "fine"
-        assert (await stage.avatar.health()).restarts == 0
+            assert (await subject.avatar.chat("go on")).content == "fine"
+        assert (await subject.avatar.health()).restarts == 0
     rephrased = [str(status) for status, error in errors.items() if WORDS not in error]
     if is_untiring:
         assert not rephrased
@@ -89,9 +89,9 @@ NOWHERE = "http://127.0.0.1:9"
 HARMLESS = {"HOME", "TMPDIR", "XDG_RUNTIME_DIR", "PATH", "CODEX_HOME", "CLAUDE_CONFIG_DIR"}
 
 
-def signed_out(player: Player, api: ModelApi, place: Path) -> AvatarOptions:
+def signed_out(agent: Agent, api: ModelApi, place: Path) -> AvatarOptions:
     """The options without a key, an address of a model, or any file of settings."""
-    options = options_of(player, api, place)
+    options = options_of(agent, api, place)
     shutil.rmtree(place / "home")
     (place / "home" / ".codex").mkdir(parents=True)
     env = {name: value for name, value in options.get("env", {}).items() if name in HARMLESS}
@@ -100,13 +100,13 @@ def signed_out(player: Player, api: ModelApi, place: Path) -> AvatarOptions:
     return {**options, "env": env, "args": args}
 
 
-async def first_answer(player: Player, place: Path) -> BridgeResponse | AvatarStartError:
+async def first_answer(agent: Agent, place: Path) -> BridgeResponse | AvatarStartError:
     """What comes of a prompt, or of the start."""
     lay_out(place)
     with trio.fail_after(PATIENCE), leaving_nothing():
         async with open_model_api() as api:
             try:
-                async with open_avatar(player.provider, **signed_out(player, api, place)) as avatar:
+                async with open_avatar(agent.provider, **signed_out(agent, api, place)) as avatar:
                     return await avatar.chat("hello", timeout=60)
             except AvatarStartError as error:
                 return error
@@ -115,8 +115,8 @@ async def first_answer(player: Player, place: Path) -> BridgeResponse | AvatarSt
 
 
 @pytest.mark.ability(Ability.NO_LOGIN)
-async def test_without_a_sign_in_it_says_so(player: Player, finds: Finds, tmp_path: Path) -> None:
-    answer = await first_answer(player, tmp_path)
+async def test_without_a_sign_in_it_says_so(agent: Agent, finds: Finds, tmp_path: Path) -> None:
+    answer = await first_answer(agent, tmp_path)
     if isinstance(answer, AgentNeedsLogin):
         assert answer.advice
         finds()

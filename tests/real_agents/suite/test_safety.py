@@ -20,7 +20,7 @@ from tests.model_api.script import Script, Shell, Text, WriteFile, in_order
 from tests.model_api.tool_names import SHELLS
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.stage import Player, RealStage, on_stage
+from tests.real_agents.subject import RealSubject, Agent, open_subject
 
 COMMAND = "touch made.txt"
 
@@ -40,14 +40,14 @@ def _has_shell(request: ModelRequest) -> bool:
     return any(tool.full_name in SHELLS for tool in request.offered)
 
 
-async def refused(stage: RealStage) -> str:
+async def refused(subject: RealSubject) -> str:
     """Play it to its end; nothing is made. What became of the turn, empty if it simply went on."""
     told: list[str] = []
-    async with stage.avatar.turn("make it") as turn:
+    async with subject.avatar.turn("make it") as turn:
         async for event in turn:
             assert not isinstance(event, PermissionEvent)
             told += [event.error] if isinstance(event, ErrorEvent) else []
-    assert not (stage.work / "made.txt").exists()
+    assert not (subject.work / "made.txt").exists()
     if turn.outcome is Outcome.FAILED:
         assert any("had not asked" in each for each in told)
         return "it does not ask: the turn is ended"
@@ -61,34 +61,34 @@ def found(finds: Finds, note: str) -> None:
 
 
 @pytest.mark.ability(Ability.SAFE_EDIT)
-async def test_safe_mode_makes_no_file(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_safe_mode_makes_no_file(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     safe = PermissionMode.SAFE
-    async with on_stage(player, tmp_path, edit(tmp_path), permissions=safe) as stage:
-        assert (await stage.avatar.capabilities()).permissions is not PermissionBasis.ON_TRUST
-        found(finds, await refused(stage))
+    async with open_subject(agent, tmp_path, edit(tmp_path), permissions=safe) as subject:
+        assert (await subject.avatar.capabilities()).permissions is not PermissionBasis.ON_TRUST
+        found(finds, await refused(subject))
 
 
 @pytest.mark.ability(Ability.SAFE_SHELL)
-async def test_safe_mode_runs_no_command(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_safe_mode_runs_no_command(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     safe = PermissionMode.SAFE
-    async with on_stage(player, tmp_path, shell(tmp_path), permissions=safe) as stage:
-        found(finds, await refused(stage))
+    async with open_subject(agent, tmp_path, shell(tmp_path), permissions=safe) as subject:
+        found(finds, await refused(subject))
 
 
 @pytest.mark.ability(Ability.ASK_EDIT)
 @pytest.mark.parametrize("permit", [Permit.ALLOW_ONCE, Permit.REJECT_ONCE])
 async def test_an_edit_is_asked_about(
-    player: Player, finds: Finds, tmp_path: Path, permit: Permit
+    agent: Agent, finds: Finds, tmp_path: Path, permit: Permit
 ) -> None:
     asked = 0
-    async with on_stage(player, tmp_path, edit(tmp_path)) as stage:
-        async with stage.avatar.turn("make it") as turn:
+    async with open_subject(agent, tmp_path, edit(tmp_path)) as subject:
+        async with subject.avatar.turn("make it") as turn:
             async for event in turn:
                 if isinstance(event, PermissionEvent):
                     asked += 1
-                    assert not (stage.work / "made.txt").exists()
-                    await stage.avatar.answer(event.request_id, permit)
-        assert (asked, (stage.work / "made.txt").exists()) == (1, permit.allows)
+                    assert not (subject.work / "made.txt").exists()
+                    await subject.avatar.answer(event.request_id, permit)
+        assert (asked, (subject.work / "made.txt").exists()) == (1, permit.allows)
         assert turn.outcome in {Outcome.COMPLETED, Outcome.CANCELLED}
     finds()
 
@@ -96,15 +96,15 @@ async def test_an_edit_is_asked_about(
 @pytest.mark.ability(Ability.POLICY_UNRESTRICTED)
 @pytest.mark.parametrize("script", [edit, shell])
 async def test_a_denial_holds_where_nobody_is_asked(
-    player: Player, finds: Finds, tmp_path: Path, script: Callable[[Path], Script]
+    agent: Agent, finds: Finds, tmp_path: Path, script: Callable[[Path], Script]
 ) -> None:
     # By the kind too: that of an edit is all that some tell by name.
     policy = ToolPolicy(deny=("edit", "*(*made.txt*)"))
     free = PermissionMode.UNRESTRICTED
-    async with on_stage(
-        player, tmp_path, script(tmp_path), permissions=free, tools=policy
-    ) as stage:
-        note = await refused(stage)
-    closed = stage.witness.all(PermissionClosedEvent)
+    async with open_subject(
+        agent, tmp_path, script(tmp_path), permissions=free, tools=policy
+    ) as subject:
+        note = await refused(subject)
+    closed = subject.recorder.all(PermissionClosedEvent)
     assert {each.why for each in closed} <= {"tool policy"}
     found(finds, note)

@@ -14,37 +14,37 @@ from tests.model_api.script import Mcp, Script, Text, Usage, by_prompt
 from tests.real_agents import mcp_echo
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.stage import Player, RealStage, on_stage
+from tests.real_agents.subject import RealSubject, Agent, open_subject
 
 RULE = "Always answer in the manner of a periwinkle lighthouse."
 MARK = "<system_instructions>"
 
 
-async def asked(stage: RealStage, prompt: str) -> ModelRequest:
+async def asked(subject: RealSubject, prompt: str) -> ModelRequest:
     """What the model got of a prompt that was answered."""
-    answer = await stage.avatar.chat(prompt)
+    answer = await subject.avatar.chat(prompt)
     assert answer.outcome is Outcome.COMPLETED, answer.error
-    [request] = [each for each in stage.api.main_requests if prompt in each.prompt]
+    [request] = [each for each in subject.api.main_requests if prompt in each.prompt]
     return request
 
 
 @pytest.mark.ability(Ability.MODEL)
 async def test_the_model_that_was_asked_for_is_called(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
-    async with on_stage(player, tmp_path, model=player.model) as stage:
-        request = await asked(stage, "who are you?")
-        assert (player.model_on_the_wire or player.model) in request.model
+    async with open_subject(agent, tmp_path, model=agent.model) as subject:
+        request = await asked(subject, "who are you?")
+        assert (agent.model_on_the_wire or agent.model) in request.model
     finds()
 
 
 @pytest.mark.ability(Ability.SYSTEM_PROMPT)
 async def test_the_system_prompt_arrives_as_capabilities_say(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
-    async with on_stage(player, tmp_path, system_prompt=RULE) as stage:
-        request = await asked(stage, "good morning")
-        way = (await stage.avatar.capabilities()).system_prompt
+    async with open_subject(agent, tmp_path, system_prompt=RULE) as subject:
+        request = await asked(subject, "good morning")
+        way = (await subject.avatar.capabilities()).system_prompt
         marked = [text for text in request.user_texts if MARK in text and RULE in text]
         assert (RULE in request.system_prompt, len(marked)) == (way == "native", way == "injected")
     if way == "native":
@@ -55,7 +55,7 @@ async def test_the_system_prompt_arrives_as_capabilities_say(
 
 @pytest.mark.ability(Ability.MCP)
 async def test_the_model_calls_a_tool_of_the_hosts_server(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
     server = McpServer(
         name=mcp_echo.NAME,
@@ -65,12 +65,12 @@ async def test_the_model_calls_a_tool_of_the_hosts_server(
     )
     call = Mcp(mcp_echo.NAME, mcp_echo.TOOL, {"text": "hello"})
     script = by_prompt({"use the server": [[call], [Text("used")]]})
-    async with on_stage(player, tmp_path, script, mcp_servers=(server,)) as stage:
-        assert (await stage.avatar.capabilities()).mcp_supported
-        async with stage.avatar.turn("use the server") as turn:
-            await stage.allow_all(turn)
+    async with open_subject(agent, tmp_path, script, mcp_servers=(server,)) as subject:
+        assert (await subject.avatar.capabilities()).mcp_supported
+        async with subject.avatar.turn("use the server") as turn:
+            await subject.allow_all(turn)
         assert (turn.outcome, turn.text) == (Outcome.COMPLETED, "used")
-        [result] = stage.api.main_requests[-1].tool_results
+        [result] = subject.api.main_requests[-1].tool_results
         assert "hello, hello, tourmaline" in result.text
     finds()
 
@@ -88,12 +88,12 @@ def picture() -> bytes:
 
 
 @pytest.mark.ability(Ability.ATTACHMENT)
-async def test_an_image_reaches_the_model(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_an_image_reaches_the_model(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     attached = Attachment(mime_type="image/png", data=picture(), name="red.png")
-    async with on_stage(player, tmp_path, model=player.model) as stage:
-        takes = "image" in (await stage.avatar.capabilities()).attachments
-        answer = await stage.avatar.chat("what is it?", attachments=(attached,))
-        images = [image for each in stage.api.main_requests for image in each.images]
+    async with open_subject(agent, tmp_path, model=agent.model) as subject:
+        takes = "image" in (await subject.avatar.capabilities()).attachments
+        answer = await subject.avatar.chat("what is it?", attachments=(attached,))
+        images = [image for each in subject.api.main_requests for image in each.images]
     if not takes:
         assert (answer.outcome, images) == (Outcome.FAILED, [])
         assert "image/png" in answer.error
@@ -106,13 +106,13 @@ async def test_an_image_reaches_the_model(player: Player, finds: Finds, tmp_path
 
 
 @pytest.mark.ability(Ability.COST)
-async def test_money_is_told_or_not_promised(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_money_is_told_or_not_promised(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     # A price list knows the model by its name.
     script: Script = [[Text("paid"), Usage(input=100_000, output=10_000)]]
-    async with on_stage(player, tmp_path, script, model=player.model) as stage:
-        answer = await stage.avatar.chat("what does it cost?")
-        promised = (await stage.avatar.capabilities()).cost_tracking
-    told = [event for event in stage.witness.all(CostEvent) if event.cost_usd is not None]
+    async with open_subject(agent, tmp_path, script, model=agent.model) as subject:
+        answer = await subject.avatar.chat("what does it cost?")
+        promised = (await subject.avatar.capabilities()).cost_tracking
+    told = [event for event in subject.recorder.all(CostEvent) if event.cost_usd is not None]
     assert (answer.cost_usd is None) == (answer.cost_source is CostSource.UNKNOWN) == (not told)
     if answer.cost_usd is None:
         assert not promised

@@ -10,7 +10,7 @@ from tests.model_api.recorded import Json, ModelRequest
 from tests.model_api.script import Reply, Text, ToolCall, by_prompt
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.stage import Player, RealStage, on_stage
+from tests.real_agents.subject import RealSubject, Agent, open_subject
 
 PERSON: Json = {
     "type": "object",
@@ -30,34 +30,34 @@ def as_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def said(stage: RealStage, prompt: str) -> str:
+def said(subject: RealSubject, prompt: str) -> str:
     """All that the model got for this prompt."""
-    [request] = [each for each in stage.api.main_requests if prompt in each.prompt]
+    [request] = [each for each in subject.api.main_requests if prompt in each.prompt]
     return request.prompt
 
 
-async def is_asked_with_a_prompt(stage: RealStage) -> None:
-    right = await stage.avatar.chat("right one", schema=PERSON)
+async def is_asked_with_a_prompt(subject: RealSubject) -> None:
+    right = await subject.avatar.chat("right one", schema=PERSON)
     assert (right.outcome, right.data) == (Outcome.COMPLETED, BOB), right.error
     assert msgspec.json.decode(right.content) == BOB
-    assert SCHEMA in said(stage, "right one")
-    wrong = await stage.avatar.chat("wrong one", schema=PERSON)
+    assert SCHEMA in said(subject, "right one")
+    wrong = await subject.avatar.chat("wrong one", schema=PERSON)
     assert (wrong.outcome, wrong.data, wrong.content) == (Outcome.FAILED, None, as_json(NOBODY))
     assert "$.age" in wrong.error
-    words = await stage.avatar.chat("only words", schema=PERSON)
+    words = await subject.avatar.chat("only words", schema=PERSON)
     assert (words.outcome, words.data) == (Outcome.FAILED, None)
     assert (words.content, words.error) == ("I see.", "there is no JSON in the answer")
-    free = await stage.avatar.chat("as you like")
+    free = await subject.avatar.chat("as you like")
     assert (free.outcome, free.data) == (Outcome.COMPLETED, None)
-    assert SCHEMA not in said(stage, "as you like")
+    assert SCHEMA not in said(subject, "as you like")
 
 
-async def is_asked_of_every_answer(stage: RealStage) -> None:
+async def is_asked_of_every_answer(subject: RealSubject) -> None:
     for prompt in ("right one", "the right one again"):
-        right = await stage.avatar.chat(prompt)
+        right = await subject.avatar.chat(prompt)
         assert (right.outcome, right.data) == (Outcome.COMPLETED, BOB), right.error
-        assert any(SCHEMA in each.prompt for each in stage.api.main_requests)
-    wrong = await stage.avatar.chat("wrong one")
+        assert any(SCHEMA in each.prompt for each in subject.api.main_requests)
+    wrong = await subject.avatar.chat("wrong one")
     assert (wrong.outcome, wrong.content) == (Outcome.FAILED, as_json(NOBODY))
 
 
@@ -67,28 +67,28 @@ def in_the_tool(request: ModelRequest) -> Reply:
     return [ToolCall(ANSWER_TOOL, NOBODY if is_wrong else BOB)]
 
 
-async def tries_again_until_it_fits(stage: RealStage) -> None:
-    answer = await stage.avatar.chat("describe Bob")
+async def tries_again_until_it_fits(subject: RealSubject) -> None:
+    answer = await subject.avatar.chat("describe Bob")
     assert (answer.outcome, answer.data) == (Outcome.COMPLETED, BOB), answer.error
-    first, second = stage.api.main_requests
+    first, second = subject.api.main_requests
     [offered] = [tool for tool in first.offered if tool.name == ANSWER_TOOL]
     assert offered.parameters["properties"] == PERSON["properties"]
     assert SCHEMA not in first.prompt
     [refused] = second.tool_results
     assert refused.failed
-    another = await stage.avatar.chat("describe Ann", schema=PERSON)
+    another = await subject.avatar.chat("describe Ann", schema=PERSON)
     assert another.outcome is Outcome.REJECTED
     assert "output_schema" in another.error
-    assert len(stage.api.main_requests) == 2
-    hopeless = await stage.avatar.chat("a hopeless one")
+    assert len(subject.api.main_requests) == 2
+    hopeless = await subject.avatar.chat("a hopeless one")
     assert (hopeless.outcome, hopeless.data) == (Outcome.FAILED, None)
     assert "/age: must be integer" in hopeless.error
-    assert len(stage.api.main_requests) == 2 + ATTEMPTS
+    assert len(subject.api.main_requests) == 2 + ATTEMPTS
 
 
 @pytest.mark.ability(Ability.STRUCTURED)
 async def test_an_answer_fits_the_schema_or_has_failed(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
     spoken = by_prompt(
         {
@@ -97,15 +97,15 @@ async def test_an_answer_fits_the_schema_or_has_failed(
             "only words": [[Text("I see.")]],
         }
     )
-    async with on_stage(player, tmp_path, spoken) as stage:
-        way = (await stage.avatar.capabilities()).structured_output
-        await is_asked_with_a_prompt(stage)
+    async with open_subject(agent, tmp_path, spoken) as subject:
+        way = (await subject.avatar.capabilities()).structured_output
+        await is_asked_with_a_prompt(subject)
     if way == "native":
-        async with on_stage(player, tmp_path, in_the_tool, output_schema=PERSON) as stage:
-            await tries_again_until_it_fits(stage)
+        async with open_subject(agent, tmp_path, in_the_tool, output_schema=PERSON) as subject:
+            await tries_again_until_it_fits(subject)
         finds(note=f"native: `output_schema` by its own flag; it tries up to {ATTEMPTS} times")
     else:
         assert way == "prompted"
-        async with on_stage(player, tmp_path, spoken, output_schema=PERSON) as stage:
-            await is_asked_of_every_answer(stage)
+        async with open_subject(agent, tmp_path, spoken, output_schema=PERSON) as subject:
+            await is_asked_of_every_answer(subject)
         finds(Found.DIFFERS, "prompted: the schema goes with the prompt, the JSON is in the text")

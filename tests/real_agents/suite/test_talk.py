@@ -9,18 +9,18 @@ from avatar_actors import CostEvent, Outcome, TextEvent, ThinkingEvent
 from tests.model_api.script import Script, Text, Thinking, Usage
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.stage import Player, on_stage
+from tests.real_agents.subject import Agent, open_subject
 
 
 @pytest.mark.ability(Ability.START)
-async def test_it_starts_and_says_what_it_is(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_it_starts_and_says_what_it_is(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     began = time.perf_counter()
-    async with on_stage(player, tmp_path) as stage:
+    async with open_subject(agent, tmp_path) as subject:
         started = time.perf_counter() - began
-        capabilities = await stage.avatar.capabilities()
+        capabilities = await subject.avatar.capabilities()
         assert capabilities.agent
-        assert capabilities.version == player.installed.version
-        async with stage.avatar.turn("hello") as turn:
+        assert capabilities.version == agent.installed.version
+        async with subject.avatar.turn("hello") as turn:
             asked = time.perf_counter()
             async for event in turn:
                 if isinstance(event, TextEvent):
@@ -31,14 +31,14 @@ async def test_it_starts_and_says_what_it_is(player: Player, finds: Finds, tmp_p
 
 @pytest.mark.ability(Ability.TEXT)
 async def test_text_comes_in_pieces_and_is_whole_at_the_end(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
     words = "One two three, Příliš žluťoučký kůň 🐎."
-    async with on_stage(player, tmp_path, [[Text(words, chunks=4)]]) as stage:
-        answer = await stage.avatar.chat("speak")
+    async with open_subject(agent, tmp_path, [[Text(words, chunks=4)]]) as subject:
+        answer = await subject.avatar.chat("speak")
         assert (answer.outcome, answer.content) == (Outcome.COMPLETED, words)
-        capabilities = await stage.avatar.capabilities()
-    pieces = stage.witness.all(TextEvent)
+        capabilities = await subject.avatar.capabilities()
+    pieces = subject.recorder.all(TextEvent)
     assert capabilities.streaming == (len(pieces) > 1)
     if capabilities.streaming:
         finds()
@@ -47,12 +47,12 @@ async def test_text_comes_in_pieces_and_is_whole_at_the_end(
 
 
 @pytest.mark.ability(Ability.THINKING)
-async def test_a_thought_is_not_in_the_text(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_a_thought_is_not_in_the_text(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     script: Script = [[Thinking("**Weighing** this and that"), Text("Decided.")]]
-    async with on_stage(player, tmp_path, script) as stage:
-        answer = await stage.avatar.chat("think")
+    async with open_subject(agent, tmp_path, script) as subject:
+        answer = await subject.avatar.chat("think")
         assert answer.content == "Decided."
-    thoughts = [event for event in stage.witness.all(ThinkingEvent) if not event.synthetic]
+    thoughts = [event for event in subject.recorder.all(ThinkingEvent) if not event.synthetic]
     if "this and that" in "".join(event.thought for event in thoughts):
         finds()
     else:
@@ -60,11 +60,11 @@ async def test_a_thought_is_not_in_the_text(player: Player, finds: Finds, tmp_pa
 
 
 @pytest.mark.ability(Ability.USAGE)
-async def test_tokens_are_those_of_the_model(player: Player, finds: Finds, tmp_path: Path) -> None:
+async def test_tokens_are_those_of_the_model(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     script: Script = [[Text("counted"), Usage(input=123, output=45, cached=20)]]
-    async with on_stage(player, tmp_path, script) as stage:
-        answer = await stage.avatar.chat("count")
-    if not stage.witness.all(CostEvent):
+    async with open_subject(agent, tmp_path, script) as subject:
+        answer = await subject.avatar.chat("count")
+    if not subject.recorder.all(CostEvent):
         finds(Found.NOT_OFFERED, "it tells no tokens")
         return
     usage = answer.usage

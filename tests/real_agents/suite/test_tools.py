@@ -11,7 +11,7 @@ from tests.model_api.script import Pause, Script, Shell, Text
 from tests.processes.census import eventually
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.stage import PATIENCE, Player, RealStage, on_stage
+from tests.real_agents.subject import PATIENCE, RealSubject, Agent, open_subject
 
 # 0.61.0 tells over ACP neither what a command printed nor how it ended.
 KEEP_OUTPUT_BACK = {"gemini"}
@@ -36,7 +36,7 @@ def steps_of(events: list[ToolEvent]) -> list[ToolStatus]:
     return [step for at, step in enumerate(steps) if step not in steps[:at]]
 
 
-async def allowed(stage: RealStage, turn: Turn, tools: int, told: trio.Event) -> None:
+async def allowed(subject: RealSubject, turn: Turn, tools: int, told: trio.Event) -> None:
     """Read the turn and allow what it asks; `told` is set when so many tools are over.
 
     The model waits for that: codex-zed 0.16.0 sometimes loses the end of a short command, if the
@@ -45,7 +45,7 @@ async def allowed(stage: RealStage, turn: Turn, tools: int, told: trio.Event) ->
     over: set[str] = set()
     async for event in turn:
         if isinstance(event, PermissionEvent):
-            await stage.avatar.answer(event.request_id, Permit.ALLOW_ONCE)
+            await subject.avatar.answer(event.request_id, Permit.ALLOW_ONCE)
         if isinstance(event, ToolEvent) and event.status.is_over:
             over.add(event.tool_id)
             if len(over) == tools:
@@ -54,33 +54,33 @@ async def allowed(stage: RealStage, turn: Turn, tools: int, told: trio.Event) ->
 
 @pytest.mark.ability(Ability.SHELL)
 async def test_a_command_runs_in_the_working_directory_and_its_output_is_told(
-    player: Player, finds: Finds, tmp_path: Path
+    agent: Agent, finds: Finds, tmp_path: Path
 ) -> None:
     told = trio.Event()
     script: Script = [[Shell("echo this is; pwd")], [Pause(told), Text("Seen.")]]
-    async with on_stage(player, tmp_path, script) as stage:
-        async with stage.avatar.turn("where are you?") as turn:
-            await allowed(stage, turn, 1, told)
+    async with open_subject(agent, tmp_path, script) as subject:
+        async with subject.avatar.turn("where are you?") as turn:
+            await allowed(subject, turn, 1, told)
         assert (turn.outcome, turn.text) == (Outcome.COMPLETED, "Seen.")
-        [result] = stage.api.main_requests[-1].tool_results
-        printed = f"this is\n{stage.work}"
+        [result] = subject.api.main_requests[-1].tool_results
+        printed = f"this is\n{subject.work}"
         assert printed in result.text
-    events = stage.witness.all(ToolEvent)
+    events = subject.recorder.all(ToolEvent)
     assert len({event.tool_id for event in events}) == 1
     assert events[-1].parameters["command"] == "echo this is; pwd"
-    begun = [] if player.name in TELL_NO_START else [ToolStatus.STARTED]
+    begun = [] if agent.name in TELL_NO_START else [ToolStatus.STARTED]
     assert steps_of(events) == [*begun, ToolStatus.COMPLETED]
-    if player.name in KEEP_OUTPUT_BACK:
+    if agent.name in KEEP_OUTPUT_BACK:
         assert events[-1].result is None
         finds(Found.DIFFERS, "the output is kept from the host")
         return
     output = (events[-1].result or "").strip()
-    if player.name in LOSE_OUTPUT:
+    if agent.name in LOSE_OUTPUT:
         assert printed.endswith(output)
         finds(Found.DIFFERS, "on a busy machine output, or the end, may be lost")
         return
     assert output == printed
-    if player.name in TELL_NO_START:
+    if agent.name in TELL_NO_START:
         finds(Found.DIFFERS, "unasked, it does not tell the start")
     else:
         finds()
@@ -121,36 +121,34 @@ async def are_side_by_side(left: Pipe, right: Pipe, patience: float) -> bool:
     return are_both
 
 
-async def read_both_pipes(stage: RealStage, told: trio.Event) -> bool:
-    left, right = Pipe(stage.work / "left"), Pipe(stage.work / "right")
-    patience = PATIENCE if stage.player.name in SIDE_BY_SIDE else HELD
-    async with stage.avatar.turn("read both") as turn, trio.open_nursery() as nursery:
-        nursery.start_soon(allowed, stage, turn, 2, told)
+async def read_both_pipes(subject: RealSubject, told: trio.Event) -> bool:
+    left, right = Pipe(subject.work / "left"), Pipe(subject.work / "right")
+    patience = PATIENCE if subject.agent.name in SIDE_BY_SIDE else HELD
+    async with subject.avatar.turn("read both") as turn, trio.open_nursery() as nursery:
+        nursery.start_soon(allowed, subject, turn, 2, told)
         are_both = await are_side_by_side(left, right, patience)
     assert (turn.outcome, turn.text) == (Outcome.COMPLETED, "Both.")
     return are_both
 
 
 @pytest.mark.ability(Ability.PARALLEL_TOOLS)
-async def test_two_tools_of_one_reply_both_run(
-    player: Player, finds: Finds, tmp_path: Path
-) -> None:
+async def test_two_tools_of_one_reply_both_run(agent: Agent, finds: Finds, tmp_path: Path) -> None:
     # Commands that only read: Claude Code runs others one after the other. Not `cat`: on a named
     # pipe it hung the 2.1.185 in claude-agent-acp, cancel and all.
     two = [Shell("sort left", id="call_left"), Shell("sort right", id="call_right")]
     told = trio.Event()
-    async with on_stage(player, tmp_path, [two, [Pause(told), Text("Both.")]]) as stage:
-        are_both = await read_both_pipes(stage, told)
-        results = {each.call_id: each.text for each in stage.api.main_requests[-1].tool_results}
+    async with open_subject(agent, tmp_path, [two, [Pause(told), Text("Both.")]]) as subject:
+        are_both = await read_both_pipes(subject, told)
+        results = {each.call_id: each.text for each in subject.api.main_requests[-1].tool_results}
         assert "the left one" in results["call_left"]
         assert "the right one" in results["call_right"]
-    events = stage.witness.all(ToolEvent)
+    events = subject.recorder.all(ToolEvent)
     ids = {event.tool_id for event in events}
     assert len(ids) == len(two)
     for tool_id in ids:
         steps = steps_of([event for event in events if event.tool_id == tool_id])
         assert steps[-1] is ToolStatus.COMPLETED
-    assert are_both == (player.name in SIDE_BY_SIDE)
+    assert are_both == (agent.name in SIDE_BY_SIDE)
     if are_both:
         finds(note="two that only read run side by side")
     else:

@@ -1,4 +1,4 @@
-"""A real agent on a stage: its own HOME and TMPDIR, the loopback model, a witness of its events."""
+"""A real agent under test: its own HOME and TMPDIR, the loopback model, its events recorded."""
 
 import os
 from collections.abc import AsyncGenerator
@@ -19,10 +19,10 @@ from avatar_actors import (
     open_avatar,
 )
 from tests.conformance.remains import leaving_nothing
-from tests.conformance.stage import Witness, witnessed
+from tests.conformance.subject import EventRecorder, recorded
 from tests.model_api.script import Script, echo
 from tests.model_api.server import ModelApi, open_model_api
-from tests.real_agents.cast import RealAgent, Surroundings
+from tests.real_agents.agents import AgentContext, RealAgent
 from tests.real_agents.install.agents import InstalledAgent
 
 # The slowest agent takes 14 s to start on a busy machine; a test waits for it several times.
@@ -32,19 +32,24 @@ UNTIRING = Restarts(max_restarts=100, factor=1.0)
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-class Player(RealAgent, frozen=True, kw_only=True):
-    """An agent of the cast that is installed here."""
+class Agent(RealAgent, frozen=True, kw_only=True):
+    """An agent of the agents that is installed here."""
 
     installed: InstalledAgent
 
 
-class RealStage:
+class RealSubject:
     """An avatar on a real agent, and all that a test looks at."""
 
     def __init__(
-        self, player: Player, avatar: Avatar, witness: Witness, api: ModelApi, place: Path
+        self,
+        agent: Agent,
+        avatar: Avatar,
+        recorder: EventRecorder,
+        api: ModelApi,
+        place: Path,
     ) -> None:
-        self.player, self.avatar, self.witness, self.api = player, avatar, witness, api
+        self.agent, self.avatar, self.recorder, self.api = agent, avatar, recorder, api
         self.work, self.home = place / "work", place / "home"
 
     async def allow_all(self, turn: Turn) -> None:
@@ -60,10 +65,10 @@ def lay_out(place: Path) -> None:
         (place / name).mkdir(mode=0o700, exist_ok=True)
 
 
-def options_of(player: Player, api: ModelApi, place: Path) -> AvatarOptions:
+def options_of(agent: Agent, api: ModelApi, place: Path) -> AvatarOptions:
     """What the avatar is opened with. Nothing of the tester's own environment reaches the agent."""
-    needs = player.needs(Surroundings(api.url, place / "home"))
-    folders = (*player.installed.extra_path, Path(player.installed.command[0]).parent)
+    needs = agent.needs(AgentContext(api.url, place / "home"))
+    folders = (*agent.installed.extra_path, Path(agent.installed.command[0]).parent)
     env = {
         "HOME": str(place / "home"),
         "TMPDIR": str(place / "tmp"),
@@ -76,16 +81,16 @@ def options_of(player: Player, api: ModelApi, place: Path) -> AvatarOptions:
         "timeouts": UNHURRIED,
         "restarts": UNTIRING,
         **needs,
-        "executable": player.installed.command[-1],
+        "executable": agent.installed.command[-1],
         "env": env,
     }
     return options
 
 
 @asynccontextmanager
-async def on_stage(
-    player: Player, place: Path, script: Script = echo, **options: Unpack[AvatarOptions]
-) -> AsyncGenerator[RealStage]:
+async def open_subject(
+    agent: Agent, place: Path, script: Script = echo, **options: Unpack[AvatarOptions]
+) -> AsyncGenerator[RealSubject]:
     """The avatar for the length of a block; afterwards nothing of it is left.
 
     `env`, `options` and `args` are added to what the agent needs; the others replace it.
@@ -93,7 +98,7 @@ async def on_stage(
     lay_out(place)
     with trio.fail_after(PATIENCE), leaving_nothing():
         async with open_model_api(script) as api:
-            chosen = options_of(player, api, place)
+            chosen = options_of(agent, api, place)
             added: AvatarOptions = {
                 "env": {**chosen.get("env", {}), **options.pop("env", {})},
                 "options": {**chosen.get("options", {}), **options.pop("options", {})},
@@ -101,7 +106,7 @@ async def on_stage(
             }
             wished: AvatarOptions = {**chosen, **options, **added}
             async with (
-                open_avatar(player.provider, **wished) as avatar,
-                witnessed(avatar) as witness,
+                open_avatar(agent.provider, **wished) as avatar,
+                recorded(avatar) as recorder,
             ):
-                yield RealStage(player, avatar, witness, api, place)
+                yield RealSubject(agent, avatar, recorder, api, place)

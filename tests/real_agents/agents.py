@@ -11,7 +11,7 @@ from avatar_actors import AvatarOptions
 KEY = "fake-key-for-the-loopback"
 
 
-class Surroundings(Struct, frozen=True):
+class AgentContext(Struct, frozen=True):
     """Where an agent of one test lives: the model's address and directories of its own."""
 
     url: str
@@ -27,12 +27,12 @@ class RealAgent(Struct, frozen=True, kw_only=True):
 
     name: str
     provider: str
-    needs: Callable[[Surroundings], AvatarOptions]
+    needs: Callable[[AgentContext], AvatarOptions]
     model: str
     model_on_the_wire: str = ""
 
 
-def _claude(place: Surroundings) -> AvatarOptions:
+def _claude(place: AgentContext) -> AvatarOptions:
     return {
         "env": {
             "ANTHROPIC_API_KEY": KEY,
@@ -43,11 +43,11 @@ def _claude(place: Surroundings) -> AvatarOptions:
     }
 
 
-def _gemini(place: Surroundings) -> AvatarOptions:
+def _gemini(place: AgentContext) -> AvatarOptions:
     return {"env": {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": place.url}}
 
 
-def _codex_model(place: Surroundings) -> dict[str, object]:
+def _codex_model(place: AgentContext) -> dict[str, object]:
     return {
         "name": "loopback",
         "base_url": f"{place.url}/v1",
@@ -58,7 +58,7 @@ def _codex_model(place: Surroundings) -> dict[str, object]:
     }
 
 
-def _codex_acp(place: Surroundings) -> AvatarOptions:
+def _codex_acp(place: AgentContext) -> AvatarOptions:
     # A file: CODEX_CONFIG, the other way, is what the provider sets the model by.
     lines = [f"{name} = {json.dumps(value)}" for name, value in _codex_model(place).items()]
     toml = ['model_provider = "loopback"', "[model_providers.loopback]", *lines]
@@ -75,7 +75,7 @@ def _codex_acp(place: Surroundings) -> AvatarOptions:
     }
 
 
-def _codex_zed(place: Surroundings) -> AvatarOptions:
+def _codex_zed(place: AgentContext) -> AvatarOptions:
     toml = ",".join(f"{name}={json.dumps(value)}" for name, value in _codex_model(place).items())
     codex_home = place.home / ".codex"
     codex_home.mkdir(exist_ok=True)
@@ -86,7 +86,7 @@ def _codex_zed(place: Surroundings) -> AvatarOptions:
     }
 
 
-def _claude_agent_acp(place: Surroundings) -> AvatarOptions:
+def _claude_agent_acp(place: AgentContext) -> AvatarOptions:
     return {
         "env": {
             "ANTHROPIC_API_KEY": KEY,
@@ -100,7 +100,7 @@ def _claude_agent_acp(place: Surroundings) -> AvatarOptions:
     }
 
 
-def _opencode(place: Surroundings) -> AvatarOptions:
+def _opencode(place: AgentContext) -> AvatarOptions:
     model = {
         "name": "Loopback",
         "tool_call": True,
@@ -131,7 +131,7 @@ def _opencode(place: Surroundings) -> AvatarOptions:
     }
 
 
-def _qwen(place: Surroundings) -> AvatarOptions:
+def _qwen(place: AgentContext) -> AvatarOptions:
     seeing = {
         "id": "seeing-model",
         "envKey": "OPENAI_API_KEY",
@@ -152,7 +152,7 @@ def _qwen(place: Surroundings) -> AvatarOptions:
     }
 
 
-CAST = (
+AGENTS = (
     RealAgent(name="claude", provider="claude", needs=_claude, model="claude-sonnet-4-5"),
     RealAgent(name="gemini", provider="gemini", needs=_gemini, model="gemini-2.5-flash"),
     RealAgent(name="codex-acp", provider="codex", needs=_codex_acp, model="gpt-5.5"),

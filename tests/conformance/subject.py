@@ -1,4 +1,4 @@
-"""An avatar on a stage: it plays scripts, and a witness of all its events sees them honest."""
+"""An avatar on a subject: it plays scripts, and a recorder of all its events sees them honest."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def script(*steps: Step) -> str:
     return f"SCRIPT:{json.dumps(steps)}"
 
 
-class Witness:
+class EventRecorder:
     """Sees every event of an avatar, from its start to its last."""
 
     def __init__(self, stream: EventStream) -> None:
@@ -95,12 +95,12 @@ class Witness:
         return "".join(event.text for event in self.all(TextEvent) if event.turn_id == turn_id)
 
 
-class Stage:
-    """An avatar, its witness, and the directory that they have to themselves."""
+class Subject:
+    """An avatar, its recorder, and the directory that they have to themselves."""
 
-    def __init__(self, avatar: Avatar, witness: Witness, place: Path) -> None:
+    def __init__(self, avatar: Avatar, recorder: EventRecorder, place: Path) -> None:
         self.avatar = avatar
-        self.witness = witness
+        self.recorder = recorder
         self.place = place
 
     def turn(self, *steps: Step) -> Turn:
@@ -131,9 +131,9 @@ class Stage:
 
     async def back_again(self) -> ContinuityEvent:
         """Until the next life is ready, and what it says of itself."""
-        await self.witness.until_state(BridgeState.WARMING_UP)
-        continuity = await self.witness.until(ContinuityEvent)
-        await self.witness.until_state(BridgeState.READY)
+        await self.recorder.until_state(BridgeState.WARMING_UP)
+        continuity = await self.recorder.until(ContinuityEvent)
+        await self.recorder.until_state(BridgeState.READY)
         return continuity
 
     # A side effect, to see how often a prompt is really played.
@@ -149,7 +149,7 @@ class Stage:
         return self.place / "trace"
 
 
-def surroundings(dialect: Dialect, place: Path, *start: Step) -> AvatarOptions:
+def subject_options(dialect: Dialect, place: Path, *start: Step) -> AvatarOptions:
     """Options of an avatar that plays this dialect; `start` are its start steps."""
     work, home = place / "work", place / "home"
     work.mkdir(exist_ok=True)
@@ -162,23 +162,23 @@ def surroundings(dialect: Dialect, place: Path, *start: Step) -> AvatarOptions:
 
 
 @asynccontextmanager
-async def on_stage(
+async def open_subject(
     dialect: Dialect, place: Path, *start: Step, **options: Unpack[AvatarOptions]
-) -> AsyncGenerator[Stage]:
-    """The avatar for the length of a block; afterwards its witness checks what it saw."""
-    chosen = surroundings(dialect, place, *start)
+) -> AsyncGenerator[Subject]:
+    """The avatar for the length of a block; afterwards its recorder checks what it saw."""
+    chosen = subject_options(dialect, place, *start)
     chosen.update(options)
     with trio.fail_after(PATIENCE):
-        async with open_avatar(dialect.provider, **chosen) as avatar, witnessed(avatar) as witness:
-            yield Stage(avatar, witness, place)
+        async with open_avatar(dialect.provider, **chosen) as avatar, recorded(avatar) as recorder:
+            yield Subject(avatar, recorder, place)
 
 
 @asynccontextmanager
-async def witnessed(avatar: Avatar) -> AsyncGenerator[Witness]:
+async def recorded(avatar: Avatar) -> AsyncGenerator[EventRecorder]:
     """Also the end of it is seen."""
     async with avatar.events(capacity=EVERYTHING) as stream:
-        witness = Witness(stream)
-        yield witness
+        recorder = EventRecorder(stream)
+        yield recorder
         await avatar.stop()
-        await witness.rest()
-        witness.check()
+        await recorder.rest()
+        recorder.check()
