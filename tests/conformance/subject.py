@@ -1,4 +1,4 @@
-"""An avatar on a subject: it plays scripts, and a recorder of all its events sees them honest."""
+"""An avatar under test: it plays scripts, and a recorder checks all of its events."""
 
 import json
 import os

@@ -33,7 +33,7 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 class Agent(RealAgent, frozen=True, kw_only=True):
-    """An agent of the agents that is installed here."""
+    """One of the real agents, installed here."""
 
     installed: InstalledAgent
 

@@ -9,7 +9,7 @@ from tests.model_api.recorded import ModelRequest
 from tests.model_api.script import Hang, Reply, Script, Shell, Text, Usage
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import RealSubject, Agent, open_subject
+from tests.real_agents.subject import Agent, RealSubject, open_subject
 
 DEAR = Usage(input=50_000, output=1_000)
 OF_A_CALL = DEAR.input + DEAR.output

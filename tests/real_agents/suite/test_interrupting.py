@@ -26,7 +26,7 @@ from tests.model_api.script import Pause, Script, Shell, Text, ToolCall, by_prom
 from tests.processes.census import eventually
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import UNHURRIED, RealSubject, Agent, open_subject
+from tests.real_agents.subject import UNHURRIED, Agent, RealSubject, open_subject
 
 # Their commands go on when the turn is cancelled, until the agent ends.
 LEAVE_THE_TOOL = {"codex-acp", "codex-zed"}

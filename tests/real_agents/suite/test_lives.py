@@ -22,7 +22,7 @@ from tests.model_api.script import Shell, Text, by_prompt
 from tests.processes.census import eventually
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import RealSubject, Agent, open_subject
+from tests.real_agents.subject import Agent, RealSubject, open_subject
 
 SECRET = "the word is heliotrope"
 LATER = "which word was it?"

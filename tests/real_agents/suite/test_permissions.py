@@ -18,7 +18,7 @@ from avatar_actors import (
 from tests.model_api.script import Pause, Reply, Script, Shell, Text
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import RealSubject, Agent, open_subject
+from tests.real_agents.subject import Agent, RealSubject, open_subject
 
 COMMAND = "touch made.txt"
 # Codex asks about a command that wants to leave its sandbox; in that, nothing can be written here.

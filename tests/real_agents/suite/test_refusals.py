@@ -23,8 +23,8 @@ from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
 from tests.real_agents.subject import (
     PATIENCE,
-    RealSubject,
     Agent,
+    RealSubject,
     lay_out,
     open_subject,
     options_of,

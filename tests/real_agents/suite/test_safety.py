@@ -20,7 +20,7 @@ from tests.model_api.script import Script, Shell, Text, WriteFile, in_order
 from tests.model_api.tool_names import SHELLS
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import RealSubject, Agent, open_subject
+from tests.real_agents.subject import Agent, RealSubject, open_subject
 
 COMMAND = "touch made.txt"
 

@@ -16,7 +16,7 @@ from avatar_actors import (
 from tests.model_api.server import ModelApi
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import RealSubject, Agent, open_subject, options_of
+from tests.real_agents.subject import Agent, RealSubject, open_subject, options_of
 from tests.real_agents.suite.test_lives import (
     chats,
     early_in_a_minute,

@@ -14,7 +14,7 @@ from tests.model_api.script import Mcp, Script, Text, Usage, by_prompt
 from tests.real_agents import mcp_echo
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import RealSubject, Agent, open_subject
+from tests.real_agents.subject import Agent, RealSubject, open_subject
 
 RULE = "Always answer in the manner of a periwinkle lighthouse."
 MARK = "<system_instructions>"

@@ -10,7 +10,7 @@ from tests.model_api.recorded import Json, ModelRequest
 from tests.model_api.script import Reply, Text, ToolCall, by_prompt
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import RealSubject, Agent, open_subject
+from tests.real_agents.subject import Agent, RealSubject, open_subject
 
 PERSON: Json = {
     "type": "object",

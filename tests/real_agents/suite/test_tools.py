@@ -11,7 +11,7 @@ from tests.model_api.script import Pause, Script, Shell, Text
 from tests.processes.census import eventually
 from tests.real_agents.ability import Ability, Found
 from tests.real_agents.conftest import Finds
-from tests.real_agents.subject import PATIENCE, RealSubject, Agent, open_subject
+from tests.real_agents.subject import PATIENCE, Agent, RealSubject, open_subject
 
 # 0.61.0 tells over ACP neither what a command printed nor how it ended.
 KEEP_OUTPUT_BACK = {"gemini"}
