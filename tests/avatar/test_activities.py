@@ -158,3 +158,19 @@ def test_a_task_begun_between_turns_is_of_none(running: Activities) -> None:
     task = ActivityEvent(activity_id="b", status=ActivityStatus.RUNNING)
     [node] = nodes(running.observe(task, 13.0))
     assert (node.turn_id, node.parent_activity_id) == (0, "")
+
+
+def test_the_death_of_the_process_leaves_the_turn_and_its_tools_to_the_end_of_the_turn(
+    running: Activities,
+) -> None:
+    running.observe(tool("a", ToolStatus.STARTED), 11.0)
+    assert nodes(running.lose_all(12.0)) == []
+    assert sorted(running.open) == ["a", "turn-1"]
+
+
+def test_an_agent_that_is_there_again_is_told_as_a_state(running: Activities) -> None:
+    [broken] = running.broken()
+    assert isinstance(broken, EngineStateEvent)
+    [recovered] = running.recovered()
+    assert isinstance(recovered, EngineStateEvent)
+    assert recovered.new_state is not broken.new_state

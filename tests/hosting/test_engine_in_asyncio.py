@@ -263,3 +263,12 @@ def test_host_loop_that_ends_without_stopping_the_engine_leaves_it_usable(
     play(main)
     assert isinstance(engine, AvatarEngine)
     assert engine.chat_sync("1+1").content == "2"
+
+
+def test_async_with_starts_and_stops(engines: Engines) -> None:
+    async def main() -> None:
+        async with engines.make() as engine:
+            assert (await engine.chat("6*7")).content == "42"
+        assert not engines.remains()
+
+    play(main)

@@ -13,6 +13,7 @@ from avatar_actors import (
     AvatarError,
     BridgeResponse,
     BridgeState,
+    CancelResult,
     Outcome,
     PermissionEvent,
     PermissionMode,
@@ -321,3 +322,13 @@ def test_other_provider_keeps_the_handlers(engines: Engines) -> None:
     assert engine.capabilities.agent == "Claude Code"
     engine.chat_sync(script({"say": "from claude"}))
     handler.until(lambda heard: any(isinstance(e, TextEvent) and "claude" in e.text for e in heard))
+
+
+def test_cancelling_an_activity_says_what_came_of_it(engines: Engines) -> None:
+    engine, handler = engines.make(), RecordingHandler()
+    engine.on(TurnStartedEvent, handler)
+    handle = engine.chat_async(script({"wait": 1000}))
+    handler.until(bool)
+    assert engine.cancel_activity("turn-1") is CancelResult.STOPPED
+    assert handle.result(PATIENCE).outcome is Outcome.CANCELLED
+    assert engine.cancel_activity("turn-1") is CancelResult.ALREADY_DONE

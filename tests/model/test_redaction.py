@@ -1,6 +1,7 @@
 """Secrets are hidden whole, cut, escaped and in a repr; what is no secret stays."""
 
 import json
+from base64 import b64encode
 
 import pytest
 
@@ -72,3 +73,10 @@ def test_a_repr_shows_all_the_rest() -> None:
     words = repr(AvatarSettings(model="tiny", env={"MY_VAR": KEY}))
     assert "model='tiny'" in words
     assert "env=['MY_VAR']" in words
+
+
+@pytest.mark.parametrize("secret", [KEY, KEY + "5", KEY + "56"])
+def test_one_alone_in_base64_is_hidden_to_its_last_digit(secret: str) -> None:
+    encoded = b64encode(secret.encode()).decode()
+    for shown in {encoded, encoded.rstrip("=")}:
+        assert Redactor([secret]).hide(f"Basic {shown}.") == "Basic [secret]."
