@@ -200,7 +200,7 @@ def stranger_on_the_command_line(place: Path, permission: str, prompt: str) -> t
 @pytest.mark.parametrize("permission", ["safe", "ask", "unrestricted"])
 def test_the_command_line_says_that_an_agent_is_on_trust(tmp_path: Path, permission: str) -> None:
     code, told = stranger_on_the_command_line(tmp_path, permission, "help")
-    trusted = "avatar-embedded is on trust: nobody knows whether it asks before it changes things"
+    trusted = "avatar-embedded is on trust: it may change things without asking"
     assert code == 0
     assert (trusted in told, len(told.splitlines())) == (
         (False, 0) if permission == "unrestricted" else (True, 1)

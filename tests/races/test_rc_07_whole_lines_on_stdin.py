@@ -10,14 +10,17 @@ import trio
 from avatar_actors import AvatarOptions, Outcome, PermissionEvent, Permit, UnknownRequest
 from tests.conformance.dialects import Dialect, Trait, every_dialect
 from tests.conformance.subject import Subject, open_subject
+from tests.fake_agents import launcher
 
 PROMPTS = 100
 
 
-def overheard(place: Path) -> AvatarOptions:
-    """An agent whose stdin is written down on its way."""
-    wrapper = place / "overhear"
-    wrapper.write_text(f'#!/bin/sh\ntee -a "{place}/stdin" | "{sys.executable}" "$@"\n')
+def recording_stdin(dialect: Dialect, place: Path) -> AvatarOptions:
+    """An agent whose stdin is also written to a file."""
+    fake = launcher.FAKES.get(dialect.name)
+    program = launcher.executable(fake.executable) if fake is not None else sys.executable
+    wrapper = place / "recording"
+    wrapper.write_text(f'#!/bin/sh\ntee -a "{place}/stdin" | "{program}" "$@"\n')
     wrapper.chmod(0o700)
     return AvatarOptions(executable=str(wrapper))
 
@@ -58,7 +61,7 @@ async def test_rc_07_prompts_interrupts_and_answers_at_once_are_whole_lines(
     dialect: Dialect, tmp_path: Path
 ) -> None:
     answers: Counter[str] = Counter()
-    async with open_subject(dialect, tmp_path, **overheard(tmp_path)) as subject:
+    async with open_subject(dialect, tmp_path, **recording_stdin(dialect, tmp_path)) as subject:
         async with trio.open_nursery() as background:
             background.start_soon(permit, subject)
             async with trio.open_nursery() as nursery:
