@@ -84,7 +84,7 @@ bench-ratios: .venv/dev ## write down the ratios of today for bench-check; look 
 	@$(RUN) bench.check --write
 
 clean: ## remove what the other targets made
-	rm -rf .venv .coverage .coverage.* .hypothesis .mutants.json .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .coverage .coverage.* .hypothesis .mutants.json tests/fake_agents/.executables .mypy_cache .pytest_cache .ruff_cache
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Pins stay where they are; `make lock UPGRADE=--upgrade` moves them to the newest versions.

@@ -36,7 +36,7 @@ from avatar_actors import (
 from examples.census import Census
 from examples.live_screen import keys_not_echoed
 from examples.scroll import AT_ONCE, READING, Scroll
-from examples.spans import Ink, Span, with_colours, without_colours
+from examples.spans import Span, Style, with_colours, without_colours
 from examples.turn_view import LABEL, TurnView, labelled, short_time
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -51,7 +51,7 @@ ATTIC = [
 
 
 @dataclass(frozen=True)
-class Stage:
+class DemoContext:
     """What every chapter needs."""
 
     runtime: Runtime
@@ -62,119 +62,119 @@ class Stage:
     async def chapter(self, number: int, title: str, text: str) -> None:
         if number > 1:
             await self.scroll.blank()
-        await self.scroll.say((Span(f"{number}/{CHAPTERS}  {title}", Ink.BOLD),))
+        await self.scroll.say((Span(f"{number}/{CHAPTERS}  {title}", Style.BOLD),))
         await self.scroll.say((Span(text),))
         await self.scroll.blank()
 
     async def you(self, prompt: str) -> None:
-        await self.scroll.say(labelled("you", Span(prompt, Ink.BOLD)), LABEL)
+        await self.scroll.say(labelled("you", Span(prompt, Style.BOLD)), LABEL)
 
-    async def demo(self, deed: str, ink: Ink = Ink.FACT) -> None:
+    async def demo(self, deed: str, style: Style = Style.FACT) -> None:
         """What the demo itself does, in the host's place."""
-        await self.scroll.say(labelled("demo", Span(deed, ink)), LABEL)
+        await self.scroll.say(labelled("demo", Span(deed, style)), LABEL)
 
 
-async def story(stage: Stage) -> None:
+async def story(context: DemoContext) -> None:
     """All chapters; what they wait for are the avatars' own events."""
-    await a_turn(stage)
-    (stage.folder / "room").mkdir()
-    ben = await stage.runtime.start(
+    await a_turn(context)
+    (context.folder / "room").mkdir()
+    ben = await context.runtime.start(
         "embedded",
         name="ben",
-        working_dir=stage.folder / "room",
+        working_dir=context.folder / "room",
         options={"scripts": "true"},
-        env={"AVATAR_EMBEDDED_HOME": str(stage.folder / "memory")},
+        env={"AVATAR_EMBEDDED_HOME": str(context.folder / "memory")},
     )
     async with ben.events(ContinuityEvent) as news:
-        await a_permission(stage, ben)
-        killed_at = await a_crash(stage, ben)
-        await the_recovery(stage, ben, news, killed_at)
-    await the_tree(stage)
+        await a_permission(context, ben)
+        killed_at = await a_crash(context, ben)
+        await the_recovery(context, ben, news, killed_at)
+    await the_tree(context)
 
 
-async def a_turn(stage: Stage) -> None:
-    await stage.chapter(
+async def a_turn(context: DemoContext) -> None:
+    await context.chapter(
         1,
         "A turn",
         "An avatar is an agent in a process of its own, turned into typed events. Aria looks at "
         "this project: she thinks, plans, and uses three tools side by side.",
     )
     began = time.perf_counter()
-    aria = await stage.runtime.start(
+    aria = await context.runtime.start(
         "embedded",
         name="aria",
         working_dir=PROJECT,
-        env={"AVATAR_EMBEDDED_HOME": str(stage.folder / "memory")},
+        env={"AVATAR_EMBEDDED_HOME": str(context.folder / "memory")},
     )
-    stage.census.look()
+    context.census.look()
     ready = short_time(time.perf_counter() - began)
-    await stage.scroll.say(labelled("", Span(f"● aria is up after {ready}", Ink.GOOD)), LABEL)
-    await talk(stage, aria, "What does this project do?")
+    await context.scroll.say(labelled("", Span(f"● aria is up after {ready}", Style.GOOD)), LABEL)
+    await talk(context, aria, "What does this project do?")
     await aria.stop()
 
 
-async def a_permission(stage: Stage, ben: Avatar) -> None:
-    await stage.chapter(
+async def a_permission(context: DemoContext, ben: Avatar) -> None:
+    await context.chapter(
         2,
         "A permission",
         "Ben works in a directory made for this demo. Before he writes he asks, and waits. "
         "A program would ask its user now; here the demo answers by itself.",
     )
-    await talk(stage, ben, "write notes.txt: buy milk")
-    written = (stage.folder / "room" / "notes.txt").read_text("utf-8").strip()
-    await stage.demo(f"looks into notes.txt and finds: {written}")
+    await talk(context, ben, "write notes.txt: buy milk")
+    written = (context.folder / "room" / "notes.txt").read_text("utf-8").strip()
+    await context.demo(f"looks into notes.txt and finds: {written}")
 
 
-async def talk(stage: Stage, avatar: Avatar, prompt: str) -> None:
+async def talk(context: DemoContext, avatar: Avatar, prompt: str) -> None:
     """One turn, shown as it goes; a permission is answered with yes."""
-    await stage.you(prompt)
+    await context.you(prompt)
     view = TurnView(avatar.name, str(PROJECT))
     async with avatar.turn(prompt) as turn:
         async for event in turn:
             for line in view.lines(event):
-                await stage.scroll.say(line, LABEL)
+                await context.scroll.say(line, LABEL)
             if isinstance(event, PermissionEvent):
-                await stage.scroll.breathe(2)
-                await stage.demo("answers in your place: allow once")
+                await context.scroll.breathe(2)
+                await context.demo("answers in your place: allow once")
                 await avatar.answer(event.request_id, Permit.ALLOW_ONCE)
 
 
-async def a_crash(stage: Stage, ben: Avatar) -> float:
+async def a_crash(context: DemoContext, ben: Avatar) -> float:
     """A turn that is killed while its tool runs; the wall-clock time of the kill."""
-    await stage.chapter(
+    await context.chapter(
         3,
         "A crash in the middle of a turn",
         "Ben is given a script with a slow tool: a real process, in a session of its own. While it "
         "runs, the demo kills the agent with kill -9.",
     )
-    await stage.you("tidy the attic")
+    await context.you("tidy the attic")
     view, killed_at = TurnView(ben.name, str(PROJECT)), 0.0
     async with ben.turn(f"tidy the attic SCRIPT:{json.dumps(ATTIC)}") as turn:
         async for event in turn:
             for line in view.lines(event):
-                await stage.scroll.say(line, LABEL)
+                await context.scroll.say(line, LABEL)
             if isinstance(event, ToolEvent) and event.status is ToolStatus.STARTED:
-                stage.census.look()
-                await stage.scroll.breathe(2)
-                killed_at = await kill(stage, ben)
+                context.census.look()
+                await context.scroll.breathe(2)
+                killed_at = await kill(context, ben)
     assert turn.ended is not None
-    await tell_the_end(stage, turn.ended, killed_at)
+    await tell_the_end(context, turn.ended, killed_at)
     return killed_at
 
 
-async def kill(stage: Stage, ben: Avatar) -> float:
+async def kill(context: DemoContext, ben: Avatar) -> float:
     pid = (await ben.health()).pid
     assert pid is not None
-    await stage.demo(f"kill -9 {pid}", Ink.BAD)
+    await context.demo(f"kill -9 {pid}", Style.BAD)
     killed_at = time.time()
     os.kill(pid, signal.SIGKILL)
     return killed_at
 
 
-async def tell_the_end(stage: Stage, ended: TurnEndedEvent, killed_at: float) -> None:
+async def tell_the_end(context: DemoContext, ended: TurnEndedEvent, killed_at: float) -> None:
     late = short_time(ended.timestamp - killed_at)
-    say = stage.scroll.say
-    await stage.scroll.breathe()
+    say = context.scroll.say
+    await context.scroll.breathe()
     await say(labelled("", Span(f"The caller knew {late} after the kill: {ended.reason}.")), LABEL)
     await say(labelled("", Span(f"Kept: “{ended.text.strip()}”")), LABEL)
     unknown = len(ended.unknown_tools)
@@ -186,8 +186,10 @@ async def tell_the_end(stage: Stage, ended: TurnEndedEvent, killed_at: float) ->
     )
 
 
-async def the_recovery(stage: Stage, ben: Avatar, news: EventStream, killed_at: float) -> None:
-    await stage.chapter(
+async def the_recovery(
+    context: DemoContext, ben: Avatar, news: EventStream, killed_at: float
+) -> None:
+    await context.chapter(
         4,
         "The recovery",
         "The supervisor starts the agent again and the agent takes up its session. The prompt is "
@@ -195,30 +197,30 @@ async def the_recovery(stage: Stage, ben: Avatar, news: EventStream, killed_at: 
     )
     event = await anext(news)
     assert isinstance(event, ContinuityEvent)
-    stage.census.look()
+    context.census.look()
     back = short_time(event.timestamp - killed_at)
-    await stage.scroll.say(
+    await context.scroll.say(
         labelled(
             "",
-            Span(f"● continuity: {event.continuity.value}", Ink.GOOD),
-            Span(f" {back} after the kill", Ink.DIM),
+            Span(f"● continuity: {event.continuity.value}", Style.GOOD),
+            Span(f" {back} after the kill", Style.DIM),
         ),
         LABEL,
     )
-    await talk(stage, ben, "What did I say?")
+    await talk(context, ben, "What did I say?")
 
 
-async def the_tree(stage: Stage) -> None:
-    await stage.chapter(
+async def the_tree(context: DemoContext) -> None:
+    await context.chapter(
         5,
         "The end",
         "This is the tree that did it. The session lives its second life, the others their first. "
         "Aria was stopped, so she is gone.",
     )
     await trio.testing.wait_all_tasks_blocked(0.01)  # a tree at rest is easier to read
-    await stage.scroll.show(str(stage.runtime.tree()))
-    stage.census.look()
-    await stage.scroll.blank()
+    await context.scroll.show(str(context.runtime.tree()))
+    context.census.look()
+    await context.scroll.blank()
 
 
 async def perform(scroll: Scroll) -> int:
@@ -230,15 +232,15 @@ async def perform(scroll: Scroll) -> int:
         await nursery.start(watch_signals, curtain, signals, scroll)
         with curtain, tempfile.TemporaryDirectory(prefix="avatar-demo-") as folder:
             async with open_runtime() as runtime:
-                await story(Stage(runtime, scroll, census, Path(folder)))
+                await story(DemoContext(runtime, scroll, census, Path(folder)))
         nursery.cancel_scope.cancel()
     started = len(census.seen)
-    ink = Ink.BAD if census.left() else Ink.GOOD
+    style = Style.BAD if census.left() else Style.GOOD
     if started:
         count = f"{started} processes were started, {census.left()} are left."
-        scroll.note((Span("○ All has stopped. ", ink), Span(count, ink)))
+        scroll.note((Span("○ All has stopped. ", style), Span(count, style)))
     if not signals:
-        scroll.note((Span("How it is written: docs/avatars/tutorial.md", Ink.DIM),))
+        scroll.note((Span("How it is written: docs/avatars/tutorial.md", Style.DIM),))
     return 128 + signals[0] if signals else 0
 
 
@@ -254,7 +256,9 @@ async def watch_signals(
         async for number in received:
             if not signals:
                 scroll.note(())
-                scroll.note((Span("Interrupted: the turn ends, then everything stops.", Ink.BOLD),))
+                scroll.note(
+                    (Span("Interrupted: the turn ends, then everything stops.", Style.BOLD),)
+                )
             signals.append(number)
             curtain.cancel()
 

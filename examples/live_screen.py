@@ -34,7 +34,7 @@ class LiveScreen:
         return os.terminal_size((max(1, (columns or 80) - 1), max(1, (rows or 24) - 1)))
 
     def draw(self, lines: Sequence[Line]) -> None:
-        """Show these lines in place of the ones before."""
+        """TreeOutput these lines in place of the ones before."""
         parts: list[str] = []
         if self._drawn_for not in (None, self.size()):
             # The terminal has wrapped or moved what was there, nobody knows how.

@@ -102,10 +102,10 @@ def _pieces(line: Line, longest: int) -> Iterator[Span]:
         for word in re.findall(r"\s*\S*\s*", span.text):
             rest = word
             while columns(rest.rstrip()) > longest:
-                yield Span(head(rest, longest), span.ink)
+                yield Span(head(rest, longest), span.style)
                 rest = rest.removeprefix(head(rest, longest))
             if rest:
-                yield Span(rest, span.ink)
+                yield Span(rest, span.style)
 
 
 def _without_end(row: Line) -> Line:
@@ -114,4 +114,4 @@ def _without_end(row: Line) -> Line:
         row = row[:-1]
     if not row or not line_columns(row):
         return EMPTY
-    return *row[:-1], Span(row[-1].text.rstrip(), row[-1].ink)
+    return *row[:-1], Span(row[-1].text.rstrip(), row[-1].style)

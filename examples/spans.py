@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 
-class Ink(Enum):
+class Style(Enum):
     """What a colour says; the value is its number in the terminal's language."""
 
     PLAIN = ""
@@ -22,7 +22,7 @@ class Ink(Enum):
 
 class Span(NamedTuple):
     text: str
-    ink: Ink = Ink.PLAIN
+    style: Style = Style.PLAIN
 
 
 Line: TypeAlias = tuple[Span, ...]
@@ -51,11 +51,11 @@ def clipped(line: Line, width: int) -> Line:
     room = max(0, width - 1)
     for span in line:
         text = head(span.text, room)
-        kept.append(Span(text, span.ink))
+        kept.append(Span(text, span.style))
         room -= columns(text)
         if text != span.text:
             break
-    return (*kept, Span("…"[:width], Ink.DIM))
+    return (*kept, Span("…"[:width], Style.DIM))
 
 
 def without_colours(line: Line) -> str:
@@ -64,7 +64,7 @@ def without_colours(line: Line) -> str:
 
 def with_colours(line: Line) -> str:
     return "".join(
-        f"\x1b[{span.ink.value}m{span.text}\x1b[0m" if span.ink.value else span.text
+        f"\x1b[{span.style.value}m{span.text}\x1b[0m" if span.style.value else span.text
         for span in line
     )
 

@@ -18,10 +18,10 @@ import trio
 import trio.testing
 
 from examples.bakery import BAKERY, COURIERS, SHOP_BUDGET, TILL, Job, Task, Trouble
+from examples.frame import Caption
 from examples.live_screen import LiveScreen
-from examples.shows import LiveShow, Show, ToldShow
 from examples.spans import with_colours, without_colours
-from examples.stage import Caption
+from examples.tree_output import LineOutput, LiveOutput, TreeOutput
 from supervisors import Address, GaveUp, Notice, Ready, Supervisor, open_supervisor
 from supervisors.testing import Watch, watch
 
@@ -63,7 +63,7 @@ THE_END = Caption(
 )
 
 
-async def story(shop: Supervisor, show: Show) -> None:
+async def story(shop: Supervisor, show: TreeOutput) -> None:
     """All chapters; what they wait for is the tree's own notices."""
     with watch(shop) as seen:
         till, ben = await start_the_tree(shop, show)
@@ -80,7 +80,7 @@ async def story(shop: Supervisor, show: Show) -> None:
         await shop.stop()
 
 
-async def start_the_tree(shop: Supervisor, show: Show) -> tuple[Address[Task], Address[Task]]:
+async def start_the_tree(shop: Supervisor, show: TreeOutput) -> tuple[Address[Task], Address[Task]]:
     show.begin(STARTS)
     await trio.sleep(0.4)
     till = await shop.start(TILL)
@@ -101,7 +101,7 @@ async def customers(served: Sequence[Address[Task]], pause: float) -> None:
         await trio.sleep(pause)
 
 
-async def a_worker_comes_back(show: Show, seen: Watch, till: Address[Task]) -> None:
+async def a_worker_comes_back(show: TreeOutput, seen: Watch, till: Address[Task]) -> None:
     show.begin(COMES_BACK)
     await trio.sleep(1.1)
     seen.all()
@@ -112,7 +112,7 @@ async def a_worker_comes_back(show: Show, seen: Watch, till: Address[Task]) -> N
     await trio.sleep(1.4)
 
 
-async def the_rest_goes_along(show: Show, seen: Watch, shop: Supervisor) -> None:
+async def the_rest_goes_along(show: TreeOutput, seen: Watch, shop: Supervisor) -> None:
     show.begin(REST_GOES_ALONG)
     await trio.sleep(1.1)
     seen.all()
@@ -121,7 +121,7 @@ async def the_rest_goes_along(show: Show, seen: Watch, shop: Supervisor) -> None
     await trio.sleep(0.9)
 
 
-async def one_backs_off(show: Show, seen: Watch, ben: Address[Task]) -> None:
+async def one_backs_off(show: TreeOutput, seen: Watch, ben: Address[Task]) -> None:
     show.begin(BACKS_OFF)
     await trio.sleep(0.8)
     for _ in range(2):
@@ -132,7 +132,7 @@ async def one_backs_off(show: Show, seen: Watch, ben: Address[Task]) -> None:
     await trio.sleep(0.3)
 
 
-async def the_trouble_goes_up(show: Show, seen: Watch, shop: Supervisor) -> None:
+async def the_trouble_goes_up(show: TreeOutput, seen: Watch, shop: Supervisor) -> None:
     show.begin(ESCALATES)
     await trio.sleep(1.2)
     while await the_oven_comes_back_after_smoke(seen, shop):
@@ -156,7 +156,7 @@ async def the_oven_comes_back_after_smoke(seen: Watch, shop: Supervisor) -> bool
                 pass
 
 
-async def perform(show: Show) -> int:
+async def perform(show: TreeOutput) -> int:
     """Play the story; 0, or 128 + the signal that ended it."""
     signals: list[int] = []
     curtain = trio.CancelScope()
@@ -178,7 +178,7 @@ async def perform(show: Show) -> int:
 async def watch_signals(
     curtain: trio.CancelScope,
     signals: list[int],
-    show: Show,
+    show: TreeOutput,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Ctrl-C and a polite kill end the story; the tree stops in order as always."""
@@ -191,11 +191,11 @@ async def watch_signals(
 
 
 async def play_live(screen: LiveScreen) -> int:
-    return await perform(LiveShow(screen))
+    return await perform(LiveOutput(screen))
 
 
 async def tell() -> int:
-    return await perform(ToldShow(sys.stdout))
+    return await perform(LineOutput(sys.stdout))
 
 
 def can_draw() -> bool:

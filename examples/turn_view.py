@@ -16,7 +16,7 @@ from avatar_actors import (
     ToolStatus,
     TurnEndedEvent,
 )
-from examples.spans import Ink, Line, Span
+from examples.spans import Line, Span, Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,13 +27,13 @@ LONG = 60
 
 PLAN_SIGNS = {"completed": "✔", "in_progress": "▸"}
 TOOL_LOOKS = {
-    ToolStatus.PENDING: ("·", Ink.DIM, "waits"),
-    ToolStatus.APPROVAL: ("?", Ink.WAITING, "wants a permission"),
-    ToolStatus.STARTED: ("▸", Ink.BUSY, "begins"),
-    ToolStatus.COMPLETED: ("✔", Ink.GOOD, "done"),
-    ToolStatus.FAILED: ("✖", Ink.BAD, "failed"),
-    ToolStatus.CANCELLED: ("○", Ink.DIM, "cancelled"),
-    ToolStatus.UNKNOWN: ("?", Ink.BAD, "outcome unknown"),
+    ToolStatus.PENDING: ("·", Style.DIM, "waits"),
+    ToolStatus.APPROVAL: ("?", Style.WAITING, "wants a permission"),
+    ToolStatus.STARTED: ("▸", Style.BUSY, "begins"),
+    ToolStatus.COMPLETED: ("✔", Style.GOOD, "done"),
+    ToolStatus.FAILED: ("✖", Style.BAD, "failed"),
+    ToolStatus.CANCELLED: ("○", Style.DIM, "cancelled"),
+    ToolStatus.UNKNOWN: ("?", Style.BAD, "outcome unknown"),
 }
 
 
@@ -69,11 +69,11 @@ class TurnView:
             case ThinkingEvent(thought=thought, subject=subject) if thought:
                 words = thought.removeprefix(f"**{subject}**").strip()
                 return labelled(
-                    "thinks", Span(f"{subject}: {words}" if subject else words, Ink.DIM)
+                    "thinks", Span(f"{subject}: {words}" if subject else words, Style.DIM)
                 )
             case PlanEvent(entries=entries):
                 steps = [f"{PLAN_SIGNS.get(e.status, '○')} {e.content}" for e in entries]
-                return labelled("plan", Span("   ".join(steps), Ink.FACT))
+                return labelled("plan", Span("   ".join(steps), Style.FACT))
             case ToolEvent():
                 return self._tool(event)
             case PermissionEvent() | PermissionClosedEvent():
@@ -84,30 +84,30 @@ class TurnView:
                 return ()
 
     def _tool(self, tool: ToolEvent) -> Line:
-        sign, ink, word = TOOL_LOOKS[tool.status]
+        sign, style, word = TOOL_LOOKS[tool.status]
         if tool.status is ToolStatus.STARTED and tool.tool_id in self._began:
             word = "goes on"
         began = self._began.setdefault(tool.tool_id, tool.timestamp)
         took = f" after {short_time(tool.timestamp - began)}" if tool.status.is_over else ""
         title = (tool.title or tool.tool_name).replace(self._home, ".")
-        return labelled("tool", Span(f"{sign} {title} ", ink), Span(f"{word}{took}", Ink.DIM))
+        return labelled("tool", Span(f"{sign} {title} ", style), Span(f"{word}{took}", Style.DIM))
 
     def _ending(self, ended: TurnEndedEvent) -> Line:
         good = ended.outcome is Outcome.COMPLETED
-        sign, ink = ("✔", Ink.GOOD) if good else ("✖", Ink.BAD)
+        sign, style = ("✔", Style.GOOD) if good else ("✖", Style.BAD)
         took = f" after {short_time(ended.duration)}, {self.events} events"
-        return labelled("", Span(f"{sign} {ended.outcome.value}", ink), Span(took, Ink.DIM))
+        return labelled("", Span(f"{sign} {ended.outcome.value}", style), Span(took, Style.DIM))
 
 
 def _permission(event: PermissionEvent | PermissionClosedEvent) -> Line:
     if isinstance(event, PermissionEvent):
-        return labelled("asks", Span(f"? May I? {event.title or event.tool_name}", Ink.WAITING))
-    return labelled("", Span(f"{event.permit.value}, decided by the {event.why}", Ink.WAITING))
+        return labelled("asks", Span(f"? May I? {event.title or event.tool_name}", Style.WAITING))
+    return labelled("", Span(f"{event.permit.value}, decided by the {event.why}", Style.WAITING))
 
 
 def labelled(label: str, *spans: Span) -> Line:
     """A line with who or what it is about in front."""
-    return Span(label.ljust(LABEL), Ink.BOLD), *spans
+    return Span(label.ljust(LABEL), Style.BOLD), *spans
 
 
 def short_time(seconds: float) -> str:

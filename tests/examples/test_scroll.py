@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples.scroll import wrapped
-from examples.spans import Ink, Line, Span, line_columns, without_colours
+from examples.spans import Line, Span, Style, line_columns, without_colours
 from examples.turn_view import reflowed
 
 
@@ -29,8 +29,8 @@ def test_word_that_fits_nowhere_is_cut() -> None:
 
 
 def test_ink_stays_with_its_words() -> None:
-    line: Line = (Span("good ", Ink.GOOD), Span("bad", Ink.BAD))
-    assert wrapped(line, 4, 0) == [(Span("good", Ink.GOOD),), (Span(""), Span("bad", Ink.BAD))]
+    line: Line = (Span("good ", Style.GOOD), Span("bad", Style.BAD))
+    assert wrapped(line, 4, 0) == [(Span("good", Style.GOOD),), (Span(""), Span("bad", Style.BAD))]
 
 
 @given(st.text(st.sampled_from("ab 店é"), max_size=60), st.integers(8, 30))

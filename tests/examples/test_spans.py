@@ -3,9 +3,9 @@
 import pytest
 
 from examples.spans import (
-    Ink,
     Line,
     Span,
+    Style,
     clipped,
     columns,
     line_columns,
@@ -22,12 +22,12 @@ def test_columns_are_cells_not_characters(text: str, cells: int) -> None:
 
 @pytest.mark.parametrize("width", range(12))
 def test_clipped_line_never_takes_more_than_its_width(width: int) -> None:
-    line: Line = (Span("店", Ink.BOLD), Span("ab店"), Span("cd", Ink.BAD), Span("ef"))
+    line: Line = (Span("店", Style.BOLD), Span("ab店"), Span("cd", Style.BAD), Span("ef"))
     assert line_columns(clipped(line, width)) <= width
 
 
 def test_line_that_fits_is_left_alone() -> None:
-    line: Line = (Span("ab"), Span("cd", Ink.BAD))
+    line: Line = (Span("ab"), Span("cd", Style.BAD))
     assert clipped(line, 4) is line
 
 
@@ -40,6 +40,6 @@ def test_padding_counts_cells() -> None:
 
 
 def test_colours_end_with_their_span() -> None:
-    line: Line = (Span("a", Ink.BAD), Span("b"))
+    line: Line = (Span("a", Style.BAD), Span("b"))
     assert with_colours(line) == "\x1b[1;31ma\x1b[0mb"
     assert without_colours(line) == "ab"

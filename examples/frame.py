@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from examples.spans import EMPTY, Ink, Line, Span, clipped
+from examples.spans import EMPTY, Line, Span, Style, clipped
 
 if TYPE_CHECKING:
     import os
@@ -41,7 +41,7 @@ def frame(
 def _heading(caption: Caption, columns: int) -> list[Line]:
     rows = 2 if columns >= WIDE else 4
     wrapped = textwrap.wrap(caption.text, max(10, columns - 1))[:rows]
-    title = (Span(caption.title, Ink.BOLD),)
+    title = (Span(caption.title, Style.BOLD),)
     text: list[Line] = [(Span(row),) for row in wrapped]
     return [title, *text, *[EMPTY] * (rows - len(wrapped))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from examples.spans import EMPTY, Ink, Line, Span
+from examples.spans import EMPTY, Line, Span, Style
 from supervisors import (
     Crashed,
     DeadLetter,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from examples.bakery import Budget
 
 
-class Chronicle:
+class NoticeLog:
     """Facts by path, and the last lines of the story. The time of everything is trio's."""
 
     def __init__(self, budgets: Mapping[str, Budget], began: float) -> None:
@@ -41,7 +41,7 @@ class Chronicle:
         said = told(notice)
         if not said:
             return EMPTY
-        line = (Span(f"{notice.time - self._began:5.1f} s  ", Ink.DIM), *said)
+        line = (Span(f"{notice.time - self._began:5.1f} s  ", Style.DIM), *said)
         self.log.append(line)
         return line
 
@@ -74,24 +74,24 @@ def told(notice: Notice) -> Line:
     name = notice.path.rpartition("/")[2]
     match notice:
         case Ready(life=1):
-            said = ("●", Ink.GOOD, "is up")
+            said = ("●", Style.GOOD, "is up")
         case Ready(life=life):
-            said = ("●", Ink.GOOD, f"is up again, life {life}")
+            said = ("●", Style.GOOD, f"is up again, life {life}")
         case Crashed(error=error):
-            said = ("✖", Ink.BAD, f"crashed: {type(error).__name__}: {error}")
+            said = ("✖", Style.BAD, f"crashed: {type(error).__name__}: {error}")
         case Restarting(delay=0):
-            said = ("↻", Ink.WAITING, "comes back at once")
+            said = ("↻", Style.WAITING, "comes back at once")
         case Restarting(delay=delay):
-            said = ("↻", Ink.WAITING, f"comes back in {delay:.1f} s")
+            said = ("↻", Style.WAITING, f"comes back in {delay:.1f} s")
         case Stopped(exit=exit):
-            said = ("○", Ink.DIM, exit.kind.value)
+            said = ("○", Style.DIM, exit.kind.value)
         case GaveUp(child=child):
-            said = ("✖", Ink.BAD, f"gave up: {child.rpartition('/')[2]} used up its restarts")
+            said = ("✖", Style.BAD, f"gave up: {child.rpartition('/')[2]} used up its restarts")
         case Stuck():
-            said = ("✖", Ink.BAD, "ignores its stop")
+            said = ("✖", Style.BAD, "ignores its stop")
         case DeadLetter(why=why):
-            said = ("▫", Ink.DIM, f"lost a message: {why.value}")
+            said = ("▫", Style.DIM, f"lost a message: {why.value}")
         case _:
             return EMPTY
-    sign, ink, what = said
-    return Span(f"{sign} ", ink), Span(name, Ink.BOLD), Span(f" {what}", ink)
+    sign, style, what = said
+    return Span(f"{sign} ", style), Span(name, Style.BOLD), Span(f" {what}", style)

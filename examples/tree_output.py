@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 import trio
 
 from examples.bakery import BUDGETS
-from examples.chronicle import Chronicle
+from examples.frame import Caption, frame
+from examples.notice_log import NoticeLog
 from examples.spans import EMPTY, without_colours, writable
-from examples.stage import Caption, frame
 from examples.tree_view import Moment, TreeView
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ PLACES = 10
 TEXT_COLUMNS = 78
 
 
-class Show(Protocol):
+class TreeOutput(Protocol):
     """What the story needs of whoever shows it."""
 
     def begin(self, caption: Caption) -> None:
@@ -34,23 +34,23 @@ class Show(Protocol):
         shop: Supervisor,
         task_status: trio.TaskStatus[None],
     ) -> None:
-        """Show what happens, until cancelled."""
+        """TreeOutput what happens, until cancelled."""
         ...
 
     def end(self) -> None:
-        """Show the last of it."""
+        """TreeOutput the last of it."""
         ...
 
 
-class LiveShow:
+class LiveOutput:
     """Draws the tree again and again in the same place."""
 
     def __init__(self, screen: LiveScreen) -> None:
         self._screen = screen
         self._caption = Caption("", "")
         self._followed: tuple[Supervisor, NoticeStream] | None = None
-        self._chronicle = Chronicle(BUDGETS, trio.current_time())
-        self._view = TreeView(self._chronicle)
+        self._notices = NoticeLog(BUDGETS, trio.current_time())
+        self._view = TreeView(self._notices)
 
     def begin(self, caption: Caption) -> None:
         self._caption = caption
@@ -73,24 +73,24 @@ class LiveShow:
 
     def _draw(self, shop: Supervisor, stream: NoticeStream) -> None:
         for notice in stream.seen_so_far():
-            self._chronicle.add(notice)
+            self._notices.add(notice)
         size = self._screen.size()
         tree = self._view.lines(shop.tree(), Moment(trio.current_time(), size.columns))
-        self._screen.draw(frame(self._caption, tree, self._chronicle.log, PLACES, size))
+        self._screen.draw(frame(self._caption, tree, self._notices.log, PLACES, size))
 
 
-class ToldShow:
+class LineOutput:
     """Prints each notice as a line, and the tree as text when a chapter ends."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._followed: tuple[Supervisor, NoticeStream] | None = None
-        self._chronicle = Chronicle(BUDGETS, trio.current_time())
+        self._notices = NoticeLog(BUDGETS, trio.current_time())
 
     def begin(self, caption: Caption) -> None:
         if self._followed is not None:
             self._catch_up(self._followed[1])
-            if self._chronicle.log:
+            if self._notices.log:
                 self._say(f"\n{self._followed[0].tree()}\n")
         self._say(caption.title)
         self._say(textwrap.fill(caption.text, TEXT_COLUMNS))
@@ -113,7 +113,7 @@ class ToldShow:
 
     def _catch_up(self, stream: NoticeStream) -> None:
         for notice in stream.seen_so_far():
-            line = self._chronicle.add(notice)
+            line = self._notices.add(notice)
             if line != EMPTY:
                 self._say(without_colours(line))
 
