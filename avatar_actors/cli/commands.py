@@ -15,7 +15,6 @@ import click
 from avatar_actors import AvatarError
 from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_of, nobody_reads
 from avatar_actors.cli.terminal.output import say_aside
-from avatar_actors.model.values import suggestion
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -108,6 +107,8 @@ class Commands(click.Group):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             known = ", ".join(COMMANDS)
+            from avatar_actors.model.values import suggestion  # noqa: PLC0415 - a slip only
+
             ctx.fail(f"no command {name!r}; there are: {known}{suggestion(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
