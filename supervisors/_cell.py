@@ -20,15 +20,17 @@ _NONE: Mapping[str, Cell] = {}
 class Signal:
     """A message to a supervisor that nobody misses when the supervisor is gone."""
 
+    __slots__ = ()
 
-@dataclass(slots=True)
+
+@dataclass(slots=True, repr=False, eq=False)
 class Exited(Signal):
     """A child's life is over."""
 
     life: _life.Life
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Cell:
     """One child of one supervisor: the supervisor decides over it, its lives report here."""
 
@@ -51,7 +53,7 @@ class Cell:
 
     def __post_init__(self) -> None:
         box = self.spec.mailbox if isinstance(self.spec, specs.ChildSpec) else _FOR_A_SUPERVISOR
-        self.mailbox = Mailbox(box, self._bury)
+        self.mailbox = Mailbox(box, self)
 
     @property
     def name(self) -> str:
@@ -132,7 +134,8 @@ class Cell:
             del self.tree.names[self.registered]
             self.registered = None
 
-    def _bury(self, item: object, why: Undelivered) -> None:
+    def bury(self, item: object, why: Undelivered) -> None:
+        """The item will not be read: its asker is told, or it is a dead letter."""
         if isinstance(item, Reply):
             down, full = errors.ActorDown, errors.MailboxFull(f"{self.path}: {why.value}")
             item.fail(full if why is Undelivered.MAILBOX_FULL else down(self.path, self.exit))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -28,7 +28,7 @@ class Ending(Enum):
     COMES_BACK = "to start it again with its group"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Life:
     """From spawn to end. Ends exactly once, in `_end`, whatever the actor does."""
 
@@ -132,14 +132,13 @@ class Life:
             finally:
                 self._graces = tuple(other for other in self._graces if other is not scope)
 
-    async def _work(self) -> None:
+    def _work(self) -> Awaitable[None]:
         cell, spec = self.cell, self.cell.spec
         cell.phase = exits.Phase.STARTING
         cell.tree.board.tell(notices.Started, cell.path, self.number)
         if isinstance(spec, specs.ChildSpec):
-            await spec.actor(self.inbox)
-        else:
-            await cell.tree.supervise(cell, self.inbox)
+            return spec.actor(self.inbox)
+        return cell.tree.supervise(cell, self.inbox)
 
     def _patience(self) -> float:
         shutdown = self.cell.spec.shutdown

@@ -15,7 +15,7 @@ from supervisors.exits import ExitKind, Phase
 from supervisors.specs import AutoShutdown, Restart, Spec, Strategy
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Due(Signal):
     """The next step of a pending restart, unless another has taken its place meanwhile."""
 

@@ -18,7 +18,7 @@ from supervisors.specs import Spec, Strategy, SupervisorOptions, SupervisorSpec
 Crew: TypeAlias = OrderedCrew | DynamicCrew
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class Order(Request[Any]):
     """What a caller wants done by a supervisor, in the supervisor's own task and time."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import trio
 
 from supervisors import _cell, errors, exits, specs
 from supervisors._mailbox import BATCH, Reply, free_turns
+from supervisors._value import Value
 
 M = TypeVar("M")
 M_contra = TypeVar("M_contra", contravariant=True)
@@ -111,8 +111,7 @@ class Address(Generic[M_contra]):
         return f"<{type(self).__name__} {self.path}: {self.phase.value}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Down:
+class Down(Value):
     """The watched life is over. `exit` is None when there was none to watch."""
 
     path: str

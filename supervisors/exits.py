@@ -1,12 +1,12 @@
 """Where a child stands, how a life ends, and what an exception that left a child means."""
 
 import traceback
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeGuard
 
 import trio
 
+from supervisors._value import Value
 from supervisors.errors import Ignore, OrderlyExit, StrayCancelled
 
 
@@ -32,8 +32,7 @@ class ExitKind(Enum):
     IGNORED = "ignored"
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(Value):
     """Why a life ended; `error` is what the actor raised, with its traceback."""
 
     kind: ExitKind

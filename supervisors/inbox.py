@@ -66,7 +66,18 @@ class Inbox(Generic[M]):
         mailbox = self._mailbox
         while True:
             while not (self._credit and mailbox.queue):
-                await self._wait()
+                if self._life.exit is not None:
+                    raise errors.OrderlyExit("left behind: the mailbox is the next life's now")
+                # Here, not in coroutines of their own: each would stand in every idle actor.
+                if not self._life.mark_ready(None) and mailbox.queue:
+                    await trio.lowlevel.checkpoint()
+                if not mailbox.queue:
+                    await mailbox.wait_for_mail()
+                gate = self._life.cell.gate
+                if gate is not None:
+                    await gate()
+                # None for who was left behind while it waited: this mail is for the next life.
+                self._credit = 0 if self._life.exit else BATCH if gate is None else 1
             self._credit -= 1
             item = mailbox.pop()
             if type(item) is Reply:
@@ -101,19 +112,6 @@ class Inbox(Generic[M]):
     def pause(self) -> None:
         """Make the next receive a checkpoint."""
         self._credit = 0
-
-    async def _wait(self) -> None:
-        if self._life.exit is not None:
-            raise errors.OrderlyExit("left behind: the mailbox belongs to the next life now")
-        if not self._life.mark_ready(None) and self._mailbox.queue:
-            await trio.lowlevel.checkpoint()
-        if not self._mailbox.queue:
-            await self._mailbox.wait_for_mail()
-        gate = self._life.cell.gate
-        if gate is not None:
-            await gate()
-        # None for who was left behind while it waited: this mail is for the next life.
-        self._credit = 0 if self._life.exit else BATCH if gate is None else 1
 
     def _take_current(self, request: object) -> Reply[Any]:
         ask = self._current

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import trio
 
 from supervisors._mailbox import Mailbox, Undelivered
+from supervisors._value import Value
 from supervisors.exits import Exit
 from supervisors.logs import SafeLogger
 from supervisors.specs import MailboxSpec, Overflow
@@ -16,15 +16,13 @@ from supervisors.specs import MailboxSpec, Overflow
 _log = SafeLogger("supervisors")
 
 
-@dataclass(frozen=True)
-class Notice:
+class Notice(Value):
     """Something happened to the child at `path`, at `time` on trio's clock."""
 
     path: str
     time: float
 
 
-@dataclass(frozen=True)
 class LifeNotice(Notice):
     """Something about one life of the child; the first one is number 1."""
 
@@ -43,35 +41,30 @@ class Stuck(LifeNotice):
     """A child did not end when cancelled. It is left behind, still running, and not waited for."""
 
 
-@dataclass(frozen=True)
 class Crashed(LifeNotice):
     """A life ended by an error, which carries its traceback."""
 
     error: BaseException | None
 
 
-@dataclass(frozen=True)
 class Stopped(LifeNotice):
     """A life ended in order: it returned, was shut down, killed or ignored its start."""
 
     exit: Exit
 
 
-@dataclass(frozen=True)
 class Restarting(Notice):
     """The supervisor will start the child again, `delay` seconds from now."""
 
     delay: float
 
 
-@dataclass(frozen=True)
 class GaveUp(Notice):
     """A supervisor used up its restart budget and stops; `child` was the last straw."""
 
     child: str
 
 
-@dataclass(frozen=True)
 class DeadLetter(Notice):
     """A message that nobody will read. The message itself may be private: it is never logged."""
 
@@ -84,7 +77,7 @@ class NoticeStream:
 
     def __init__(self, capacity: int) -> None:
         self.missed: int = 0
-        self._box = Mailbox(MailboxSpec(capacity, Overflow.DROP_OLDEST), self._miss)
+        self._box = Mailbox(MailboxSpec(capacity, Overflow.DROP_OLDEST), self)
         self._box.open()
 
     def __aiter__(self) -> NoticeStream:
@@ -105,7 +98,8 @@ class NoticeStream:
         """Add one at the end."""
         self._box.put(notice)
 
-    def _miss(self, _: object, __: Undelivered) -> None:
+    def bury(self, _: object, __: Undelivered) -> None:
+        """The oldest one made room."""
         self.missed += 1
 
 

@@ -36,7 +36,7 @@ def affected(strategy: Strategy, children: Iterable[T], victim: T) -> list[T]:
     return [victim]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False, eq=False)
 class RestartBudget:
     """At most `intensity` restarts within `period` seconds; one exactly that old still counts."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from supervisors import _cell, address, exits, specs
+from supervisors._value import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ChildCount:
+class ChildCount(Value):
     """How many children there are: known, alive, and of each kind."""
 
     specs: int
@@ -19,8 +18,7 @@ class ChildCount:
     workers: int
 
 
-@dataclass(frozen=True, slots=True)
-class TreeNode:
+class TreeNode(Value):
     """One place in the tree at one moment; `str()` draws it with everything below."""
 
     name: str

@@ -6,11 +6,12 @@ import itertools
 import math
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from enum import Enum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypedDict, TypeVar
 
+from supervisors._value import Value
 from supervisors.errors import SpecError
 
 if TYPE_CHECKING:
@@ -88,8 +89,7 @@ class Shutdown(Enum):
     INFINITE = "infinite"
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Value):
     """Delays between restarts: minimum·factor^n up to maximum, times 1 to 1+jitter.
 
     A life of `reset_after` seconds or more starts the row anew.
@@ -109,8 +109,7 @@ class Backoff:
         _check_number("Backoff.reset_after", self.reset_after, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class MailboxSpec:
+class MailboxSpec(Value):
     """How many messages may wait, and what happens to one more."""
 
     capacity: int = 256
@@ -121,9 +120,7 @@ class MailboxSpec:
         _check_type("MailboxSpec.overflow", self.overflow, Overflow)
 
 
-# No slots: with them `ChildSpec[M](…)` is a TypeError, a fault of dataclasses up to Python 3.12.
-@dataclass(frozen=True, eq=False)
-class ChildSpec(Generic[M]):
+class ChildSpec(Value, Generic[M], eq=False):
     """An actor as a child: `actor` is an async function of its inbox, called anew for each life.
 
     `shutdown` is the time it has to clean up when stopped; `start_timeout` the time until it must
@@ -148,8 +145,7 @@ class ChildSpec(Generic[M]):
         _check_type(f"mailbox of {self.name!r}", self.mailbox, MailboxSpec)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SupervisorSpec:
+class SupervisorSpec(Value, eq=False):
     """A supervisor, as a child or as the root: a strategy, a restart budget and its first children.
 
     `children` may be a function: it is called at each start of the supervisor, so that every life
