@@ -13,10 +13,9 @@ from msgspec import Struct
 
 from avatar_actors import AvatarOptions, Provider, SettingsError
 from avatar_actors.chaos.faults.injector import inject
-from avatar_actors.chaos.faults.kinds import FaultKind, Needs, possible
-from avatar_actors.chaos.faults.schedule import PlannedFault, ScheduleRequest, Slice, schedule
+from avatar_actors.chaos.faults.kinds import FaultKind, possible
+from avatar_actors.chaos.faults.schedule import ChaosOptions, PlannedFault, Slice, schedule
 from avatar_actors.chaos.leak_check import Alone, LeakCheck
-from avatar_actors.chaos.report.report import ChaosOptions
 from avatar_actors.chaos.report.samples import Effort, effort
 from avatar_actors.chaos.slot import Slot
 from avatar_actors.providers.registry import provider_named
@@ -37,33 +36,25 @@ class ChaosAgents(Struct, frozen=True, kw_only=True):
         return provider_named(named) if isinstance(named, str) else named
 
     @property
-    def needs(self) -> Needs:
+    def plays_scripts(self) -> bool:
         """Whether the agent plays scripts."""
-        return Needs.SCRIPT if self.kind.name == SCRIPTED else Needs.NOTHING
+        return self.kind.name == SCRIPTED
 
 
 def plan_of(options: ChaosOptions, agents: ChaosAgents) -> tuple[PlannedFault, ...]:
     """The schedule for these options; raises SettingsError if no kind of fault is possible."""
-    kinds = possible(options.kinds, agents.needs)
+    kinds = possible(options.kinds, plays_scripts=agents.plays_scripts)
     if not kinds:
         names = ", ".join(kind.value for kind in options.kinds)
         raise SettingsError(
             f"{agents.kind.name} plays no scripts, without which there is no {names}"
         )
-    request = ScheduleRequest(
-        seed=options.seed,
-        seconds=options.seconds,
-        every=options.every,
-        avatars=options.avatars,
-        kinds=kinds,
-        order=options.order,
-    )
-    return schedule(request)
+    return schedule(options, kinds)
 
 
 def left_out(options: ChaosOptions, agents: ChaosAgents) -> tuple[FaultKind, ...]:
     """The requested kinds of faults, or all, that this agent cannot play."""
-    can = possible(options.kinds, agents.needs)
+    can = possible(options.kinds, plays_scripts=agents.plays_scripts)
     return tuple(kind for kind in options.kinds or FaultKind if kind not in can)
 
 

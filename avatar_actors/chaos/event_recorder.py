@@ -23,11 +23,11 @@ from avatar_actors import (
     ToolStatus,
     TurnEndedEvent,
 )
-from avatar_actors.chaos.counters import RunCounters
 from avatar_actors.chaos.oracle import Breaches, Oracle
+from avatar_actors.chaos.report.statistics import RunCounters
 
 _MOST = 64
-_HEALTHY = frozenset({BridgeState.READY, BridgeState.BUSY})
+UP = frozenset({BridgeState.READY, BridgeState.BUSY})
 _GONE_WRONG = frozenset({ToolStatus.FAILED, ToolStatus.UNKNOWN})
 _WELL = frozenset({Outcome.COMPLETED, Outcome.CANCELLED})
 
@@ -71,7 +71,7 @@ def is_sign(event: AvatarEvent) -> bool:
         case TurnEndedEvent(outcome=outcome):
             return outcome not in _WELL
         case StateEvent(new_state=state):
-            return state not in _HEALTHY
+            return state not in UP
         case ToolEvent(status=status):
             return status in _GONE_WRONG
         case SupervisionEvent(notice=notice):
@@ -89,7 +89,7 @@ def is_state(state: BridgeState) -> Callable[[AvatarEvent], bool]:
 
 def is_lost(event: AvatarEvent) -> bool:
     """Whether the event says that the session is lost."""
-    return isinstance(event, StateEvent) and event.new_state not in _HEALTHY
+    return isinstance(event, StateEvent) and event.new_state not in UP
 
 
 def is_back(event: AvatarEvent) -> bool:
@@ -115,9 +115,6 @@ def is_pause(event: AvatarEvent) -> bool:
         and event.notice == "restarting"
         and event.path.endswith("/session")
     )
-
-
-UP = frozenset({BridgeState.READY, BridgeState.BUSY})
 
 
 class EventRecorder:

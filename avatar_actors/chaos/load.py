@@ -11,9 +11,9 @@ import trio
 from msgspec import Struct
 
 from avatar_actors import Avatar, AvatarDown, Outcome, TextEvent, Turn, TurnEndedEvent
-from avatar_actors.chaos.counters import Prompts, RunCounters
 from avatar_actors.chaos.oracle import Oracle
 from avatar_actors.chaos.questions import TOKEN, NumberedPrompt
+from avatar_actors.chaos.report.statistics import Prompts, RunCounters
 
 # What has not ended by then never will: many times what a busy machine needs.
 PATIENCE = 60.0
@@ -30,13 +30,6 @@ class PromptOutcome(Struct, frozen=True, kw_only=True):
     ended: TurnEndedEvent | None
 
 
-class _Answered(Struct, frozen=True):
-    """The times of an answer only: texts of floods would fill the memory that is measured."""
-
-    sent: float
-    done: float
-
-
 class _Special:
     """A prompt of a fault, and its outcome once there is one."""
 
@@ -46,40 +39,41 @@ class _Special:
         self.is_done = trio.Event()
 
 
-class LoadTarget(Struct, frozen=True, kw_only=True):
-    """The avatar under load. `avatar` and `write` are called for every prompt."""
-
-    name: str
-    avatar: Callable[[], Avatar]
-    write: Callable[[], NumberedPrompt]
-    oracle: Oracle
-    counters: RunCounters
-    pause: float
-
-
 class LoadGenerator:
     """Sends prompt after prompt to one avatar; a fault can have its own prompt sent next.
 
     `hits` counts the faults on this avatar; `is_hit` says that one is under way. `call` is the
     cancel scope of the present prompt. Holding `asking` keeps further prompts from being sent.
+    `avatar` and `write` are called for every prompt.
     """
 
-    def __init__(self, target: LoadTarget) -> None:
+    def __init__(
+        self,
+        *,
+        name: str,
+        avatar: Callable[[], Avatar],
+        write: Callable[[], NumberedPrompt],
+        oracle: Oracle,
+        counters: RunCounters,
+        pause: float,
+    ) -> None:
+        self._name, self._avatar, self._write = name, avatar, write
+        self._oracle, self._counters, self._pause = oracle, counters, pause
         self.prompts = Prompts()
         self.hits = 0
         self.is_hit = False
         self.call: trio.CancelScope | None = None
         self.asking = trio.Lock()
-        self._target = target
         self._special: deque[_Special] = deque()
         self._is_over = False
         self._poke = trio.Event()
-        self._answered: deque[_Answered] = deque(maxlen=_REMEMBERED)
+        # When it was sent and done alone: texts of floods would fill the memory that is measured.
+        self._answered: deque[tuple[float, float]] = deque(maxlen=_REMEMBERED)
         self._news = trio.Event()
 
     async def rehearse(self) -> str:
         """Sends one prompt before the faults; returns what is wrong with its answer, or nothing."""
-        ended = (await self._ask(self._target.write())).ended
+        ended = (await self._ask(self._write())).ended
         if ended is None:
             return f"nothing came within {PATIENCE:g} s"
         is_well = ended.outcome is Outcome.COMPLETED
@@ -92,7 +86,7 @@ class LoadGenerator:
                 await self._next(replace)
             self._poke = trio.Event()
             if not self._special and not self._is_over:
-                with trio.move_on_after(self._target.pause):
+                with trio.move_on_after(self._pause):
                     await self._poke.wait()
 
     async def put(self, question: NumberedPrompt) -> PromptOutcome:
@@ -123,9 +117,9 @@ class LoadGenerator:
     async def answered_since(self, moment: float) -> float:
         """Waits for the answer to a prompt that was sent after this moment, and gives its time."""
         while True:
-            for answer in self._answered:
-                if answer.sent >= moment:
-                    return answer.done
+            for sent, done in self._answered:
+                if sent >= moment:
+                    return done
             self.poke()
             news = self._news
             with trio.move_on_after(_AGAIN):
@@ -133,7 +127,7 @@ class LoadGenerator:
 
     async def _next(self, replace: Callable[[], Awaitable[None]]) -> None:
         special = self._special.popleft() if self._special else None
-        answer = await self._ask(special.question if special else self._target.write())
+        answer = await self._ask(special.question if special else self._write())
         if special:
             special.answer = answer
             special.is_done.set()
@@ -142,17 +136,17 @@ class LoadGenerator:
 
     async def _look_after(self, replace: Callable[[], Awaitable[None]]) -> None:
         """The avatar is down: a fault will replace it, or it gave up and is replaced here."""
-        if self._target.avatar().is_down and not self.is_hit and not self._is_over:
-            self._target.counters.given_up += 1
+        if self._avatar().is_down and not self.is_hit and not self._is_over:
+            self._counters.given_up += 1
             await replace()
         await trio.sleep(_AGAIN)
 
     async def _ask(self, question: NumberedPrompt) -> PromptOutcome:
-        target, sent, hits = self._target, time.monotonic(), self.hits
+        sent, hits = time.monotonic(), self.hits
         was_hit = self.is_hit
-        turn = target.avatar().turn(question.prompt, timeout=question.timeout)
+        turn = self._avatar().turn(question.prompt, timeout=question.timeout)
         self.prompts.sent += 1
-        target.oracle.asked(turn.turn_id, question)
+        self._oracle.asked(turn.turn_id, question)
         texts: list[str] = []
         is_handed_in = False
         with (
@@ -170,7 +164,7 @@ class LoadGenerator:
         if not is_handed_in and not is_late:
             self.prompts.refused += 1
             return answer
-        judge = target.oracle.left if scope.cancel_called else target.oracle.answered
+        judge = self._oracle.left if scope.cancel_called else self._oracle.answered
         judge(turn.turn_id, answer.text, None if is_late else turn.ended)
         if turn.ended is None or is_late:
             self.prompts.lost += 1
@@ -185,7 +179,7 @@ class LoadGenerator:
         """Reads the turn to its end; the host may interrupt it once on the way."""
         pieces, last = 0, question.cancel_after
         async for event in turn:
-            self._target.oracle.handed(turn.turn_id, event)
+            self._oracle.handed(turn.turn_id, event)
             if isinstance(event, TextEvent):
                 texts.append(event.text)
                 pieces += len(TOKEN.findall(event.text))
@@ -205,7 +199,7 @@ class LoadGenerator:
 
     def _remember(self, answer: PromptOutcome, ended: TurnEndedEvent) -> None:
         if ended.outcome is Outcome.COMPLETED:
-            self._answered.append(_Answered(answer.sent, answer.done))
+            self._answered.append((answer.sent, answer.done))
             self._news.set()
             self._news = trio.Event()
 
@@ -214,7 +208,8 @@ class LoadGenerator:
     ) -> None:
         """There was no fault on this avatar: its prompt must have gone well."""
         if ended.outcome is Outcome.COMPLETED:
-            self._target.counters.waited(question, answer.done - answer.sent)
+            if question.cancel_after is None:
+                self._counters.waited(answer.done - answer.sent)
         elif ended.outcome is not Outcome.CANCELLED or question.cancel_after is None:
-            words = f"{self._target.name}: {ended.outcome.value}: {ended.reason}"
-            self._target.counters.disturb(words)
+            words = f"{self._name}: {ended.outcome.value}: {ended.reason}"
+            self._counters.disturb(words)

@@ -13,6 +13,7 @@ from typing import IO, TypeAlias
 
 import msgspec
 import trio
+from msgspec import Struct, field
 
 from avatar_actors import (
     Restarts,
@@ -22,11 +23,9 @@ from avatar_actors import (
     open_runtime,
 )
 from avatar_actors.chaos.campaign import Campaign, ChaosAgents, left_out, plan_of
-from avatar_actors.chaos.counters import Prompts, RunCounters, RunProgress
 from avatar_actors.chaos.faults.injected_errors import Shortage
 from avatar_actors.chaos.faults.injector import FaultRecord
-from avatar_actors.chaos.faults.kinds import Needs
-from avatar_actors.chaos.faults.schedule import FaultOrder, PlannedFault, slices
+from avatar_actors.chaos.faults.schedule import ChaosOptions, FaultOrder, PlannedFault, slices
 from avatar_actors.chaos.leak_check import (
     NOTHING_LEFT,
     Inventory,
@@ -36,9 +35,9 @@ from avatar_actors.chaos.leak_check import (
     settled,
 )
 from avatar_actors.chaos.process_view import Wardens
-from avatar_actors.chaos.report.report import ChaosOptions, ChaosReport
+from avatar_actors.chaos.report.report import ChaosReport, Evidence, judged
 from avatar_actors.chaos.report.samples import Effort, Sampler
-from avatar_actors.chaos.report.verdict import Evidence, judged
+from avatar_actors.chaos.report.statistics import Prompts, RunCounters
 from avatar_actors.chaos.slot import RunContext, Slot, open_all
 
 # As many as the schedule makes, each after the same short pause, in which faults can land too.
@@ -53,6 +52,22 @@ _HISTORY = 20
 _TELL_EVERY = 0.25
 # Seconds that are sampled after the faults of each slice.
 _LONGEST_REST = 15.0
+
+
+class RunProgress(Struct, frozen=True, kw_only=True):
+    """How far a run is. `kind` is that of the present slice, if it has one of its own."""
+
+    phase: str
+    kind: str = ""
+    seconds: float = 0.0
+    total: float = 0.0
+    faults: int = 0
+    planned: int = 0
+    missed: int = 0
+    restarts: int = 0
+    breaches: int = 0
+    prompts: Prompts = field(default_factory=Prompts)
+    last: str = ""
 
 
 Tell: TypeAlias = Callable[[RunProgress], None]
@@ -159,7 +174,7 @@ class _ChaosRun:
 
     def _context(self, runtime: Runtime, recorders: trio.Nursery) -> RunContext:
         options = self._agents.options.copy()
-        is_scripted = self._agents.needs is Needs.SCRIPT
+        is_scripted = self._agents.plays_scripts
         options["restarts"] = _RESTARTS
         options.setdefault("max_history", _HISTORY)
         options.setdefault("working_dir", self._home)

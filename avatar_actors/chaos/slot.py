@@ -16,7 +16,6 @@ from avatar_actors import (
     Provider,
     Runtime,
 )
-from avatar_actors.chaos.counters import RunCounters
 from avatar_actors.chaos.event_recorder import UP, EventRecorder
 from avatar_actors.chaos.faults.injected_errors import (
     FaultyStream,
@@ -24,9 +23,10 @@ from avatar_actors.chaos.faults.injected_errors import (
     Shortage,
     with_injected_errors,
 )
-from avatar_actors.chaos.load import PATIENCE, LoadGenerator, LoadTarget
+from avatar_actors.chaos.load import PATIENCE, LoadGenerator
 from avatar_actors.chaos.process_view import MARK, ProcessSeen, Wardens, seen
 from avatar_actors.chaos.questions import PromptWriter
+from avatar_actors.chaos.report.statistics import RunCounters
 
 _AGAIN = 0.05
 _LOOK = 0.01
@@ -64,7 +64,7 @@ class Slot:
         self.lock = trio.Lock()
         self.writer = PromptWriter(self.name, context.seed)
         self.recorder = EventRecorder(self.name, context.counters)
-        target = LoadTarget(
+        self.load = LoadGenerator(
             name=self.name,
             avatar=lambda: self.avatar,
             write=self.writer.plain if context.plays_scripts else self.writer.for_a_model,
@@ -72,7 +72,6 @@ class Slot:
             counters=context.counters,
             pause=context.pause,
         )
-        self.load = LoadGenerator(target)
         self._avatar: Avatar | None = None
         self._ended = trio.Event()
         self._replacing = trio.Lock()

@@ -27,8 +27,8 @@ from avatar_actors.chaos import (
 )
 from avatar_actors.chaos.faults.schedule import slices
 from avatar_actors.chaos.leak_check import Alone
+from avatar_actors.chaos.report.report import judged
 from avatar_actors.chaos.report.summary import command
-from avatar_actors.chaos.report.verdict import judged
 from avatar_actors.cli.commands import run as avatar
 from tests.chaos.test_page import CLEAN, evidence
 from tests.thorough import for_conformance

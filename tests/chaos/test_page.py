@@ -20,14 +20,12 @@ from avatar_actors.chaos import (
     text_summary,
     verdict,
 )
-from avatar_actors.chaos.counters import Prompts, RunCounters
 from avatar_actors.chaos.faults.injector import FaultRecord
 from avatar_actors.chaos.leak_check import Leftovers
 from avatar_actors.chaos.oracle import Breach, Breaches
-from avatar_actors.chaos.report.report import Growth
+from avatar_actors.chaos.report.report import Evidence, Growth, judged, memory_words
 from avatar_actors.chaos.report.samples import Effort, Samples
-from avatar_actors.chaos.report.statistics import Slope
-from avatar_actors.chaos.report.verdict import Evidence, judged, memory_words
+from avatar_actors.chaos.report.statistics import Prompts, RunCounters, Slope
 
 OPTIONS = ChaosOptions(avatars=4, seconds=30.0, every=0.2)
 CLEAN = Leftovers(orphans=0, zombies=0, descriptors=0, tasks=0, threads=0, directories=0)

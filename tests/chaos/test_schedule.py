@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 
 from avatar_actors.chaos import KINDS, ChaosAgents, ChaosOptions, FaultKind, digest, plan_of
-from avatar_actors.chaos.faults.kinds import Needs, possible
+from avatar_actors.chaos.faults.kinds import possible
 from avatar_actors.chaos.faults.schedule import PlannedFault
 
 MANY = ChaosOptions(avatars=10, seconds=600.0, every=0.1, seed=3)
@@ -40,7 +40,7 @@ def test_only_the_wished_kinds_are_planned() -> None:
 
 
 def test_an_agent_without_scripts_is_spared_what_needs_them() -> None:
-    left = possible((), Needs.NOTHING)
+    left = possible((), plays_scripts=False)
     assert FaultKind.KILL_AGENT in left
     assert FaultKind.CANCEL_IN_RESTART in left
     assert not {FaultKind.HANG, FaultKind.GARBAGE, FaultKind.KILL_TOOL} & set(left)

@@ -12,13 +12,13 @@ import trio
 from msgspec import Struct, field
 
 from avatar_actors import AvatarDown
-from avatar_actors.chaos.counters import Prompts
 from avatar_actors.chaos.event_recorder import is_back, is_sign
 from avatar_actors.chaos.faults import host, script, signals
 from avatar_actors.chaos.faults.injection import FaultTarget, Landing, NotLanded
 from avatar_actors.chaos.faults.kinds import FaultKind
 from avatar_actors.chaos.faults.schedule import PlannedFault
 from avatar_actors.chaos.load import PATIENCE
+from avatar_actors.chaos.report.statistics import Prompts
 from avatar_actors.chaos.slot import Slot
 
 _ATTEMPTS = 5

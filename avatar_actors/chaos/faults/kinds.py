@@ -41,22 +41,15 @@ class FaultKind(Enum):
     CANCEL_IN_RESTART = "cancel_in_restart"
 
 
-class Needs(Enum):
-    """What an agent must be able to do for a fault."""
-
-    NOTHING = "nothing"
-    SCRIPT = "script"
-
-
 class KindFacts(Struct, frozen=True, kw_only=True):
     """What is known of a kind. `weight` is how often it comes, relative to the others.
 
-    The schedule picks one of its `variants`.
+    The schedule picks one of its `variants`. `is_script`: only an agent that plays scripts has it.
     """
 
     about: str
     proof: str
-    needs: Needs = Needs.NOTHING
+    is_script: bool = False
     weight: int = 2
     variants: tuple[str, ...] = ("",)
 
@@ -83,12 +76,12 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
     _K.EXIT: KindFacts(
         about="the agent exits with 0 in the middle of a turn",
         proof="the turn's outcome is crashed, and the process is gone",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.HANG: KindFacts(
         about="the agent stops reading and working; the turn has a timeout",
         proof="the turn's outcome is timed out",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.KILL_AGENT: KindFacts(about="SIGKILL of the agent", proof="its pid is gone", weight=_OFTEN),
     _K.STOP_AGENT: KindFacts(
@@ -121,47 +114,47 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
     _K.KILL_TOOL: KindFacts(
         about="SIGKILL of a tool's process",
         proof="its pid is gone, and the tool is reported as failed",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.STOP_TOOL: KindFacts(
         about="SIGSTOP of a tool's process, SIGCONT later",
         proof="the kernel showed it stopped, and the turn ended afterwards",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.TERM_TOOL: KindFacts(
         about="SIGTERM of a tool's process",
         proof="its pid is gone, and the tool is reported as failed",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.CLOSE_STDOUT: KindFacts(
         about="the agent closes its stdout and lives on",
         proof="the turn's outcome is crashed, and the process is gone",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.HALF_LINE: KindFacts(
         about="the agent writes half a line and dies",
         proof="the turn's outcome is crashed, and the process is gone",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.GARBAGE: KindFacts(
         about="random bytes on the agent's stdout",
         proof="a diagnostic of the wire in this turn",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.FLOOD: KindFacts(
         about="thousands of messages as fast as they can be written",
         proof="each of them was counted in the turn's text",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.STDERR_FLOOD: KindFacts(
         about="a megabyte on the agent's stderr",
         proof="a diagnostic of stderr in this turn",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.SLOW_SUBSCRIBER: KindFacts(
         about="a subscriber with room for 64 events does not read during a flood",
         proof="its stream merged or dropped, said so, and has all of the text",
-        needs=Needs.SCRIPT,
+        is_script=True,
     ),
     _K.FULL_MAILBOX: KindFacts(
         about="more calls at once than the turn queue's mailbox can hold",
@@ -199,11 +192,6 @@ KINDS: Final[dict[FaultKind, KindFacts]] = {
 }
 
 
-def possible(kinds: tuple[FaultKind, ...], plays_scripts: Needs) -> tuple[FaultKind, ...]:
+def possible(kinds: tuple[FaultKind, ...], *, plays_scripts: bool) -> tuple[FaultKind, ...]:
     """Those of the kinds (of all, if none is given) that such an agent can play."""
-    wanted = kinds or tuple(FaultKind)
-    return tuple(
-        kind
-        for kind in wanted
-        if KINDS[kind].needs is Needs.NOTHING or plays_scripts is Needs.SCRIPT
-    )
+    return tuple(kind for kind in kinds or FaultKind if plays_scripts or not KINDS[kind].is_script)

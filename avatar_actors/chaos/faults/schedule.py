@@ -39,14 +39,15 @@ class PlannedFault(Struct, frozen=True, kw_only=True):
     variant: str = ""
 
 
-class ScheduleRequest(Struct, frozen=True, kw_only=True):
-    """What a schedule is computed from: equal requests give equal schedules."""
+class ChaosOptions(Struct, frozen=True, kw_only=True):
+    """The options of a run. `every`: mean seconds between two faults; no `kinds`: all."""
 
-    seed: int
-    seconds: float
-    every: float
-    avatars: int
-    kinds: tuple[FaultKind, ...]
+    avatars: int = 20
+    seconds: float = 60.0
+    every: float = 0.5
+    seed: int = 1
+    kinds: tuple[FaultKind, ...] = ()
+    provider: str = "embedded"
     order: FaultOrder = FaultOrder.MIXED
 
 
@@ -59,22 +60,25 @@ class Slice(Struct, frozen=True, kw_only=True):
     faults: tuple[PlannedFault, ...]
 
 
-def schedule(request: ScheduleRequest) -> tuple[PlannedFault, ...]:
-    """The faults in the order of their times, with exponential gaps."""
-    dice = random.Random(request.seed)
-    moments = _mixed if request.order is FaultOrder.MIXED else _by_kind
+def schedule(options: ChaosOptions, kinds: tuple[FaultKind, ...]) -> tuple[PlannedFault, ...]:
+    """Faults of these kinds in the order of their times, with exponential gaps.
+
+    Equal options and kinds give equal schedules.
+    """
+    dice = random.Random(options.seed)
+    moments = _mixed if options.order is FaultOrder.MIXED else _by_kind
     return tuple(
         PlannedFault(
             number=number,
             at=round(at, 6),
-            avatar=dice.randrange(request.avatars),
+            avatar=dice.randrange(options.avatars),
             kind=kind,
             seconds=round(dice.uniform(0.2, 1.0), 3),
             times=dice.randint(1, 3),
             seed=dice.randrange(2**31),
             variant=dice.choice(KINDS[kind].variants),
         )
-        for number, (at, kind) in enumerate(moments(dice, request), start=1)
+        for number, (at, kind) in enumerate(moments(dice, options, kinds), start=1)
     )
 
 
@@ -95,24 +99,28 @@ def digest(faults: Sequence[PlannedFault]) -> str:
     return hashlib.sha256(msgspec.json.encode(faults)).hexdigest()[:_DIGEST]
 
 
-def _mixed(dice: random.Random, request: ScheduleRequest) -> Iterator[tuple[float, FaultKind]]:
+def _mixed(
+    dice: random.Random, options: ChaosOptions, kinds: tuple[FaultKind, ...]
+) -> Iterator[tuple[float, FaultKind]]:
     """Every kind as often as its weight says, in random order."""
-    kinds = _bag(dice, request.kinds)
-    at = dice.expovariate(1 / request.every)
-    while at < request.seconds and request.kinds:
-        yield at, next(kinds)
-        at += dice.expovariate(1 / request.every)
+    bag = _bag(dice, kinds)
+    at = dice.expovariate(1 / options.every)
+    while at < options.seconds and kinds:
+        yield at, next(bag)
+        at += dice.expovariate(1 / options.every)
 
 
-def _by_kind(dice: random.Random, request: ScheduleRequest) -> Iterator[tuple[float, FaultKind]]:
+def _by_kind(
+    dice: random.Random, options: ChaosOptions, kinds: tuple[FaultKind, ...]
+) -> Iterator[tuple[float, FaultKind]]:
     """Every kind in a slice of equal length, at least once."""
-    kinds = tuple(dict.fromkeys(request.kinds))
-    length = request.seconds / max(len(kinds), 1)
-    for place, kind in enumerate(kinds):
-        at = min(dice.expovariate(1 / request.every), length / 2)
+    each_once = tuple(dict.fromkeys(kinds))
+    length = options.seconds / max(len(each_once), 1)
+    for place, kind in enumerate(each_once):
+        at = min(dice.expovariate(1 / options.every), length / 2)
         while at < length:
             yield place * length + at, kind
-            at += dice.expovariate(1 / request.every)
+            at += dice.expovariate(1 / options.every)
 
 
 def _bag(dice: random.Random, kinds: Sequence[FaultKind]) -> Iterator[FaultKind]:

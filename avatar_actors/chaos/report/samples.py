@@ -13,9 +13,9 @@ from typing import ClassVar
 import trio
 from msgspec import Struct
 
-from avatar_actors.chaos.counters import RunCounters
 from avatar_actors.chaos.faults.injected_errors import Shortage
 from avatar_actors.chaos.leak_check import busy_threads, open_descriptors
+from avatar_actors.chaos.report.statistics import RunCounters
 
 _STATM = Path("/proc/self/statm")
 _PAGE = 4096
@@ -77,10 +77,6 @@ def resident() -> int:
 
 _SCHEDULER = Path("/proc/thread-self/schedstat")
 _EVERY = 1.0
-_COLUMNS = (
-    *("seconds", "restarts", "memory", "blocks", "heap"),
-    *("descriptors", "tasks", "threads"),
-)
 
 
 class Effort(Struct, frozen=True):
@@ -120,7 +116,9 @@ class Sampler:
     """Takes samples into memory that is allocated at the start, so that it does not grow itself."""
 
     def __init__(self, seconds: float) -> None:
-        self._columns = {name: array("d", bytes(8 * (int(seconds) + 64))) for name in _COLUMNS}
+        self._columns = {
+            name: array("d", bytes(8 * (int(seconds) + 64))) for name in Samples.__struct_fields__
+        }
         self._count = 0
 
     async def run(self, counters: RunCounters, shortage: Shortage) -> None:
@@ -138,7 +136,7 @@ class Sampler:
                 trio.lowlevel.current_statistics().tasks_living,
                 busy_threads(),
             )
-            for name, value in zip(_COLUMNS, row, strict=True):
+            for name, value in zip(self._columns, row, strict=True):
                 self._columns[name][self._count] = value
             self._count += 1
             await trio.sleep(_EVERY)
