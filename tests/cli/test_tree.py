@@ -15,7 +15,7 @@ import pytest
 from avatar_actors import ObservableProgram, TreeChange, TreeHappening, TreeSnapshot
 from avatar_actors.cli.commands import run
 from avatar_actors.cli.exit_codes import Failure
-from avatar_actors.cli.tree.attached import FoundProgram, candidates
+from avatar_actors.cli.tree.run import FoundProgram, candidates
 from avatar_actors.processes.sweep import process_identity
 from tests.cli.programs import PATIENCE, avatar, command, environment, running_avatar, script
 from tests.cli.terminal import CTRL_C, Terminal, avatar_in_terminal

@@ -15,13 +15,7 @@ from avatar_actors.cli.chat.prompt_source import read_prompt
 from avatar_actors.cli.chat.run import ChatOutput, ChatRun
 from avatar_actors.cli.exit_codes import ExitCode, Failure, failure_message
 from avatar_actors.cli.options import CommandOptions, avatar_options
-from avatar_actors.cli.terminal.device import (
-    StdoutWriter,
-    has_unicode,
-    is_live,
-    open_keyboard,
-    wants_colour,
-)
+from avatar_actors.cli.terminal.device import StdoutWriter, is_live, open_keyboard
 from avatar_actors.cli.terminal.output import StderrNotes, json_lines
 
 if TYPE_CHECKING:
@@ -67,14 +61,6 @@ def _output(wanted: CommandOptions, choice: AgentChoice, notes: StderrNotes) -> 
 
 
 def _display(wanted: CommandOptions, why: str) -> Display:
-    from avatar_actors.cli.display import Display, Style  # noqa: PLC0415 - only a terminal needs it
+    from avatar_actors.cli.display import display_for  # noqa: PLC0415 - only a terminal needs it
 
-    style = Style(
-        show_thinking=wanted.show_thinking,
-        verbose=wanted.verbose,
-        colour=wants_colour(),
-        unicode=has_unicode(),
-    )
-    display = Display(style)
-    display.note(why)
-    return display
+    return display_for(wanted, why)

@@ -44,7 +44,7 @@ class LiveOutput:
 
     def meet(self, avatar: Avatar) -> None:
         """From now on keys can answer it."""
-        self._screen.approvals.avatar = avatar
+        self._screen.approvals.call = lambda work: work(avatar)
 
     async def tell(self, events: Sequence[AvatarEvent]) -> None:
         """Fold the events in; the end of the turn is painted at once."""

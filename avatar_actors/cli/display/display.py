@@ -23,6 +23,8 @@ from avatar_actors.cli.display.notices import NoticeLine, answered, lifecycle, n
 from avatar_actors.cli.display.scroll import Scroll
 from avatar_actors.cli.display.view_state import ViewState
 from avatar_actors.cli.display.work import Work, final_box
+from avatar_actors.cli.options import CommandOptions
+from avatar_actors.cli.terminal.device import has_unicode, wants_colour
 from avatar_actors.cli.terminal.rendering import Style
 from avatar_actors.cli.terminal.text import one_line, terminal_safe
 
@@ -140,3 +142,17 @@ class Display:
         asked = self._state.asks.get(event.request_id)
         tool = permission_question.named(asked.event) if asked else event.request_id
         self._add([answered(event, tool, self._style.signs)])
+
+
+def display_for(wanted: CommandOptions, *notes: str) -> Display:
+    """The display for the person at this terminal, with notes of the program's own first."""
+    style = Style(
+        show_thinking=wanted.show_thinking,
+        verbose=wanted.verbose,
+        colour=wants_colour(),
+        unicode=has_unicode(),
+    )
+    display = Display(style)
+    for note in notes:
+        display.note(note)
+    return display

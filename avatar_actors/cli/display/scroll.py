@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
-from msgspec import Struct
 from rich.cells import set_cell_size
 from rich.text import Text
 
@@ -16,37 +16,14 @@ _INDENT: Final = 2
 _MARGIN: Final = "   "
 
 
-class AnswerPiece(Struct, frozen=True):
-    """A piece of the answer."""
-
-    text: str
-
-
-class ThoughtPiece(Struct, frozen=True):
-    """A piece of a thought."""
-
-    text: str
-    block_id: str
-
-
-class Rows(Struct, frozen=True):
-    """Lines that belong together; a box has space around it."""
-
-    rows: tuple[Text, ...]
-    is_box: bool
-
-
-class Closed(Struct, frozen=True):
-    """Ends the open answer or thought."""
-
-
 class Scroll:
     """Queues output until the width is known, then draws it in order."""
 
     def __init__(self, style: Style) -> None:
         self.renderer: Final = Renderer(style)
         self._sign = set_cell_size(style.signs.thought, len(_MARGIN))
-        self._waiting: list[AnswerPiece | ThoughtPiece | Rows | Closed] = []
+        self._waiting: list[Callable[[int], None]] = []
+        self._said: list[str] = []
         self._answer = MarkdownStream(self.renderer)
         self._thought = PlainStream(self.renderer, "thought", _MARGIN)
         self._block: str | None = None
@@ -55,25 +32,25 @@ class Scroll:
 
     def say(self, text: str) -> None:
         """Append to the answer."""
-        self._waiting.append(AnswerPiece(text))
+        self._said.append(text)
 
     def think(self, text: str, block_id: str) -> None:
         """Append to a thought."""
-        self._waiting.append(ThoughtPiece(text, block_id))
+        self._later(partial(self._draw_thought, text, block_id))
 
     def add(self, rows: Sequence[Text]) -> None:
         """Single lines; the answer continues below them."""
         if rows:
-            self._waiting.append(Rows(tuple(rows), is_box=False))
+            self._later(partial(self._draw_lines, rows))
 
     def add_box(self, rows: Sequence[Text]) -> None:
         """Lines with space around them."""
         if rows:
-            self._waiting.append(Rows(tuple(rows), is_box=True))
+            self._later(partial(self._draw_box, rows))
 
     def close(self) -> None:
         """End the open answer or thought: what follows starts a new block."""
-        self._waiting.append(Closed())
+        self._later(self._close)
 
     def take(self, width: int) -> list[str]:
         """The complete lines; each is returned once."""
@@ -88,38 +65,37 @@ class Scroll:
             return self._apart("thought", thought)
         return self._apart("text", self._answer.open_lines(width))
 
-    def _settle(self, width: int) -> None:
-        waiting, self._waiting = self._waiting, []
-        said: list[str] = []
-        for item in [*waiting, None]:
-            if isinstance(item, AnswerPiece):
-                said.append(item.text)
-                continue
-            if said:
-                self._close_thought(width)
-                self._put("text", self._answer.feed("".join(said), width))
-                said = []
-            self._settle_one(item, width)
+    def _later(self, draw: Callable[[int], None]) -> None:
+        """Draw this, after what was said, once the width is known."""
+        said, self._said = "".join(self._said), []
+        if said:
+            self._waiting.append(partial(self._draw_answer, said))
+        self._waiting.append(draw)
 
-    def _settle_one(self, item: ThoughtPiece | Rows | Closed | None, width: int) -> None:
-        match item:
-            case ThoughtPiece(text=text, block_id=block_id):
-                if block_id != self._block:
-                    self._close(width)
-                    self._block = block_id
-                    self._thought.begin(self._sign)
-                self._put("thought", self._thought.feed(text, width))
-            case Rows(rows=rows, is_box=True):
-                self._close(width)
-                self._put("box", [self.renderer.cut(row, width) for row in rows])
-            case Rows(rows=rows):
-                wrapped = (self.renderer.wrapped(row, width, _INDENT) for row in rows)
-                lines = [line for each in wrapped for line in each]
-                self._put("line", lines)
-            case Closed():
-                self._close(width)
-            case None:
-                pass
+    def _settle(self, width: int) -> None:
+        self._later(lambda _: None)
+        waiting, self._waiting = self._waiting, []
+        for draw in waiting:
+            draw(width)
+
+    def _draw_answer(self, text: str, width: int) -> None:
+        self._close_thought(width)
+        self._put("text", self._answer.feed(text, width))
+
+    def _draw_thought(self, text: str, block_id: str, width: int) -> None:
+        if block_id != self._block:
+            self._close(width)
+            self._block = block_id
+            self._thought.begin(self._sign)
+        self._put("thought", self._thought.feed(text, width))
+
+    def _draw_box(self, rows: Sequence[Text], width: int) -> None:
+        self._close(width)
+        self._put("box", [self.renderer.cut(row, width) for row in rows])
+
+    def _draw_lines(self, rows: Sequence[Text], width: int) -> None:
+        wrapped = (self.renderer.wrapped(row, width, _INDENT) for row in rows)
+        self._put("line", [line for each in wrapped for line in each])
 
     def _close_thought(self, width: int) -> None:
         self._put("thought", self._thought.end(width))

@@ -18,17 +18,12 @@ from prompt_toolkit.filters import Condition
 from avatar_actors import Avatar, AvatarError, AvatarEvent, Outcome, PermissionEvent
 from avatar_actors.cli.display import Display
 from avatar_actors.cli.exit_codes import ExitCode, failure_of
-from avatar_actors.cli.repl.context import EngineRespondent, NotSent, ReplContext
+from avatar_actors.cli.repl.context import NotSent, ReplContext
 from avatar_actors.cli.repl.conversation import ClearInput, Decision, InterruptTurn, Leave, Send
 from avatar_actors.cli.repl.history_file import HistoryFile
-from avatar_actors.cli.repl.key_bindings import AnswerKeys, bindings_for
+from avatar_actors.cli.repl.input_line import AnswerKeys, SlashCompleter, bindings_for
 from avatar_actors.cli.repl.screen import PromptScreen, StderrLines
-from avatar_actors.cli.repl.slash_commands import (
-    SlashCompleter,
-    TypedCommand,
-    carry_out,
-    typed_command,
-)
+from avatar_actors.cli.repl.slash_commands import TypedCommand, carry_out, typed_command
 from avatar_actors.cli.repl.view import ReplView
 from avatar_actors.cli.terminal.permissions import Approvals, ToolInput, edited
 
@@ -82,7 +77,7 @@ class ReplApp:
         self._screen = PromptScreen(self._line, bindings_for(self, self._line))
         self._view = ReplView(display, self._conversation, self._answer_keys, self._screen)
         self._approvals = Approvals(self._edit, lambda text: self._view.say([text]))
-        self._approvals.avatar = EngineRespondent(context.engine)
+        self._approvals.call = context.engine.run
         self._editor: asyncio.Task[ToolInput] | None = None
         self._background = Background(self._exit)
         self._in_turn = asyncio.Lock()  # the output of a command stands below its line
@@ -115,7 +110,7 @@ class ReplApp:
         for line in self._view.rest():
             click.echo(line)
 
-    # What the keys mean; key_bindings calls these.
+    # What the keys mean; input_line calls these.
 
     def sent(self, text: str) -> None:
         """Send a prompt, run a command, or release held prompts with an empty line."""
@@ -185,16 +180,16 @@ class ReplApp:
 
     async def _outcome(self, prompt: str) -> Outcome:
         try:
-            result = await self._context.turns.run(prompt)
+            outcome, missing = await self._context.turns.run(prompt)
         except NotSent:
             self._view.say(["interrupted; the prompt was not sent"])
             return Outcome.CANCELLED
         except AvatarError as error:
             self._complain(error)
             return Outcome.FAILED
-        if result.missing is not None:
-            self._hear(result.missing)
-        return result.outcome
+        if missing is not None:
+            self._hear(missing)
+        return outcome
 
     async def _interrupt(self) -> None:
         await self._context.turns.interrupt()

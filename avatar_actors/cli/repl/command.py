@@ -12,7 +12,6 @@ from avatar_actors import AvatarEngine, RuntimeThread, Timeouts
 from avatar_actors.cli.agent_choice import AgentChoice, choose_agent
 from avatar_actors.cli.exit_codes import ExitCode, Failure
 from avatar_actors.cli.options import CommandOptions, avatar_options
-from avatar_actors.cli.terminal.device import has_unicode, wants_colour
 
 
 @click.command()
@@ -32,20 +31,13 @@ def repl(wanted: CommandOptions) -> int:
 
 async def _run(choice: AgentChoice, wanted: CommandOptions) -> int:
     # Only a conversation at a terminal needs prompt_toolkit and what draws Markdown.
-    from avatar_actors.cli.display import Display, Style  # noqa: PLC0415
+    from avatar_actors.cli.display import display_for  # noqa: PLC0415
     from avatar_actors.cli.repl.app import ReplApp  # noqa: PLC0415
     from avatar_actors.cli.repl.context import ReplContext  # noqa: PLC0415
     from avatar_actors.cli.repl.history_file import HistoryFile, history_path  # noqa: PLC0415
 
-    style = Style(
-        show_thinking=wanted.show_thinking,
-        verbose=wanted.verbose,
-        colour=wants_colour(),
-        unicode=has_unicode(),
-    )
-    display = Display(style)
-    display.note(f"{choice.name}: {choice.why}")
-    display.note("/help shows the commands, Ctrl-D leaves")
+    why = f"{choice.name}: {choice.why}"
+    display = display_for(wanted, why, "/help shows the commands, Ctrl-D leaves")
     runtime = RuntimeThread(**choice.runtime)
     options = choice.options.copy()
     # A person sees that it takes long and can press Ctrl-C: no time limit unless one is set.

@@ -16,26 +16,15 @@ from avatar_actors import (
     AvatarEvent,
     BridgeResponse,
     Outcome,
-    Permit,
-    ProviderCapabilities,
     RuntimeThread,
     TurnEndedEvent,
 )
 from avatar_actors.cli.agent_choice import AgentChoice
 from avatar_actors.cli.repl.conversation import Conversation
 from avatar_actors.cli.repl.session_log import SessionLog
-from avatar_actors.cli.terminal.permissions import ToolInput
 
 # How long to wait for a turn's last event after its response; an avatar that gave up sends none.
 _LAST_EVENT: Final = 2.0
-
-
-class FinishedTurn(Struct, frozen=True):
-    """The outcome of a turn."""
-
-    outcome: Outcome
-    missing: TurnEndedEvent | None = None
-    """Its last event, if the avatar did not send one."""
 
 
 class NotSent(Exception):
@@ -65,8 +54,8 @@ class Turns:
             self._starting = asyncio.create_task(self._engine.start())
         await asyncio.shield(self._starting)
 
-    async def run(self, prompt: str) -> FinishedTurn:
-        """Send the prompt and wait for its outcome."""
+    async def run(self, prompt: str) -> tuple[Outcome, TurnEndedEvent | None]:
+        """Send the prompt; its outcome, and its last event if the avatar did not send one."""
         self._is_unwanted = False
         self._ended.clear()
         self._sending = asyncio.create_task(self._send(prompt))
@@ -83,8 +72,8 @@ class Turns:
                 while response.turn_id not in self._ended:
                     self._news.clear()
                     await self._news.wait()
-                return FinishedTurn(response.outcome)
-        return FinishedTurn(response.outcome, _end_event(response))
+                return response.outcome, None
+        return response.outcome, _end_event(response)
 
     async def interrupt(self) -> bool:
         """End the turn, even one that waits for the avatar to start; False if there is none."""
@@ -145,22 +134,3 @@ class ReplContext(Struct, frozen=True, kw_only=True):
         """Call the avatar; one that gave up is replaced first."""
         await self.turns.start()
         return await self.engine.run(work)
-
-
-class EngineRespondent:
-    """Answers permission requests through an engine."""
-
-    def __init__(self, engine: AvatarEngine) -> None:
-        self._engine = engine
-
-    async def capabilities(self) -> ProviderCapabilities:
-        """The agent's capabilities."""
-        return await self._engine.run(Avatar.capabilities)
-
-    async def answer(
-        self, request_id: str, permit: Permit, *, updated_input: ToolInput | None = None
-    ) -> None:
-        """As `Avatar.answer`."""
-        await self._engine.run(
-            lambda avatar: avatar.answer(request_id, permit, updated_input=updated_input)
-        )

@@ -1,20 +1,246 @@
-"""The slash commands of the REPL as a table: parsing, /help, suggestions and completion."""
+"""The slash commands of the REPL: what each does, their table, parsing, /help and suggestions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from datetime import datetime
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec import Struct
-from prompt_toolkit.completion import CompleteEvent, Completer, Completion
-from prompt_toolkit.document import Document
 
-from avatar_actors import Avatar, AvatarError
-from avatar_actors.cli.repl import action_commands, query_commands
+from avatar_actors import (
+    ActivityEvent,
+    ActivityStatus,
+    Avatar,
+    Budget,
+    CancelResult,
+    Choice,
+    CostSource,
+    Runtime,
+    StoredSession,
+    ToolStatus,
+    Usage,
+)
+from avatar_actors.cli.exit_codes import ExitCode
 from avatar_actors.cli.repl.context import ReplContext
+from avatar_actors.cli.repl.session_log import Existing, export_to
+from avatar_actors.cli.terminal.formatting import moment_of, seconds
 from avatar_actors.cli.terminal.text import one_line
 from avatar_actors.model.values import nearest
+
+_CANCELLED = {
+    CancelResult.STOPPED: "stopped",
+    CancelResult.ALREADY_DONE: "it had already ended",
+    CancelResult.ESCALATED: "the turn was ended",
+    CancelResult.UNSUPPORTED: "it cannot be stopped by itself; /cancel ends the turn",
+}
+
+
+async def choose_model(context: ReplContext, name: str) -> list[str]:
+    """Switch the model, or list the models."""
+    if not name:
+        can = await context.ask(Avatar.capabilities)
+        return _choices("models", can.models, context.log.model)
+    await context.ask(lambda avatar: avatar.set_model(name))
+    context.log.model = name
+    return [f"the model is now {one_line(name)}"]
+
+
+async def choose_mode(context: ReplContext, name: str) -> list[str]:
+    """Switch the mode, or list the modes."""
+    if not name:
+        can = await context.ask(Avatar.capabilities)
+        return _choices("modes", can.modes, context.log.mode)
+    await context.ask(lambda avatar: avatar.set_mode(name))
+    context.log.mode = name
+    return [f"the mode is now {one_line(name)}"]
+
+
+def _choices(kind: str, choices: tuple[Choice, ...], present: str) -> list[str]:
+    if not choices:
+        now = f"; it uses {one_line(present)}" if present else ""
+        return [f"the agent lists no {kind}{now}"]
+    width = max(len(one.choice_id) for one in choices)
+    return [
+        f"{'*' if one.choice_id == present else ' '} {one_line(one.choice_id):<{width}}"
+        f"  {one_line(one.name) if one.name != one.choice_id else ''}".rstrip()
+        for one in choices
+    ]
+
+
+async def cancel(context: ReplContext, wanted: str) -> list[str]:
+    """End the turn, or one activity, named by its id or the beginning of its name."""
+    if not wanted:
+        context.conversation.interrupt()
+        return [] if await context.turns.interrupt() else ["nothing is running"]
+    running = await context.ask(Avatar.activities)
+    tools = [one for one in running if one.activity_type != "turn" and not _is_over(one)]
+    meant = [one for one in tools if one.activity_id == wanted] or [
+        one for one in tools if one.name.lower().startswith(wanted.lower())
+    ]
+    if len(meant) != 1:
+        found = ", ".join(f"{one_line(one.name)} ({one_line(one.activity_id)})" for one in tools)
+        which = "several activities" if meant else "no activity"
+        return [f"{which} named {one_line(wanted)!r}; running: {found or 'nothing'}"]
+    [one] = meant
+    result = await context.ask(lambda avatar: avatar.cancel_activity(one.activity_id))
+    return [f"{one_line(one.name)}: {_CANCELLED[result]}"]
+
+
+def _is_over(activity: ActivityEvent) -> bool:
+    return activity.status not in {ActivityStatus.PENDING, ActivityStatus.RUNNING}
+
+
+async def resume(context: ReplContext, wanted: str) -> list[str]:
+    """Resume a stored session, by its number, its id or the beginning of it; else the last."""
+    if context.conversation.is_running:
+        return ["a turn is running; /cancel it first"]
+    if not wanted:
+        last = await context.ask(Avatar.continue_last)
+        return _resumed(last)
+    stored = await context.ask(Avatar.sessions)
+    session = _meant(wanted, stored)
+    if session is None:
+        return [f"no single session matches {one_line(wanted)!r}; see /sessions"]
+    await context.ask(lambda avatar: avatar.resume(session.session_id))
+    return _resumed(session)
+
+
+def _meant(wanted: str, stored: tuple[StoredSession, ...]) -> StoredSession | None:
+    if wanted.isdecimal() and 0 < int(wanted) <= len(stored):
+        return stored[int(wanted) - 1]
+    exact = [one for one in stored if one.session_id == wanted]
+    begun = [one for one in stored if one.session_id.startswith(wanted)]
+    meant = exact or begun
+    return meant[0] if len(meant) == 1 else None
+
+
+def _resumed(session: StoredSession) -> list[str]:
+    return [f"resumed: {one_line(session.title) or session.session_id}"]
+
+
+async def export(context: ReplContext, name: str) -> list[str]:
+    """Write the conversation to a new file."""
+    return _export(context, name, Existing.KEEP)
+
+
+async def export_anyway(context: ReplContext, name: str) -> list[str]:
+    """Write the conversation, replacing the file."""
+    return _export(context, name, Existing.REPLACE)
+
+
+def _export(context: ReplContext, name: str, existing: Existing) -> list[str]:
+    if not context.log.exchanges:
+        return ["nothing to export yet"]
+    path = Path(name or f"conversation-{datetime.now():%Y%m%d-%H%M%S}.md").expanduser()
+    try:
+        export_to(path, context.log, context.choice.name, existing)
+    except FileExistsError:
+        return [f"{path} exists; to overwrite it: /export! {path}"]
+    except OSError as error:
+        return [f"cannot write {path}: {error.strerror}"]
+    return [f"turns in {path}: {len(context.log.exchanges)}"]
+
+
+async def leave(context: ReplContext, _: str) -> list[str]:
+    """End the REPL."""
+    context.conversation.leave(ExitCode.OK)
+    return []
+
+
+SIGNS: Final = {
+    ToolStatus.COMPLETED: "✓",
+    ToolStatus.FAILED: "✗",
+    ToolStatus.CANCELLED: "⊘",
+    ToolStatus.UNKNOWN: "?",
+}
+# More would push everything else off the screen.
+_MOST_SESSIONS = 20
+
+
+async def tree(context: ReplContext, _: str) -> list[str]:
+    """The supervision tree as it is now."""
+    return str(await context.runtime.tree()).splitlines()
+
+
+async def tools(context: ReplContext, _: str) -> list[str]:
+    """The tool calls of the current or last turn."""
+    if not context.log.tools:
+        return ["no tool was called in the last turn"]
+    return [
+        f"{SIGNS.get(tool.status, '…')} {one_line(tool.label)}"
+        f"  {tool.status.value}{f' ({seconds(tool.ended - tool.began)})' if tool.ended else ''}"
+        for tool in context.log.tools.values()
+    ]
+
+
+async def cost(context: ReplContext, _: str) -> list[str]:
+    """What this REPL used and cost, who says so, and what is left of the budget."""
+    spent = await context.runtime.run(Runtime.spent)
+    lines = [
+        f"turns: {len(context.log.exchanges)}",
+        f"tokens: {_tokens(spent)}",
+        f"cost: {_money(spent)}",
+    ]
+    lines += _left("budget of the run", context.choice.runtime.get("budget", Budget()), spent)
+    own = context.choice.options.get("budget", Budget())
+    if own != Budget():
+        health = await context.ask(Avatar.health)
+        lines += _left("budget", own, health.total)
+        lines += _turns_left(own, health.turns)
+    return lines
+
+
+def _tokens(usage: Usage) -> str:
+    if not usage.tokens:
+        return "unknown: the agent reported none"
+    kinds = {"in": usage.input_tokens, "out": usage.output_tokens, "cached": usage.cached_tokens}
+    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.items() if count)
+
+
+def _money(usage: Usage) -> str:
+    if usage.cost_usd is None:
+        return "unknown: the agent reported none"
+    about = "~" if usage.cost_source is not CostSource.REPORTED else ""
+    return f"{about}${usage.cost_usd:.4f} ({usage.cost_source.value})"
+
+
+def _left(name: str, budget: Budget, used: Usage) -> Iterator[str]:
+    if budget.cost_usd is not None:
+        left = max(0.0, budget.cost_usd - (used.cost_usd or 0.0))
+        yield f"{name}: ${left:.4f} of ${budget.cost_usd:.4f} left"
+    if budget.tokens is not None:
+        left = max(0, budget.tokens - used.tokens)
+        yield f"{name}: {left:,} of {budget.tokens:,} tokens left"
+
+
+def _turns_left(budget: Budget, turns: int) -> Iterator[str]:
+    if budget.turns is not None:
+        yield f"budget: {max(0, budget.turns - turns)} of {budget.turns} turns left"
+
+
+async def sessions(context: ReplContext, _: str) -> list[str]:
+    """The stored sessions, numbered for /resume; the current one is marked."""
+    found = await context.ask(Avatar.sessions)
+    present = (await context.ask(Avatar.health)).session_id
+    if not found:
+        return ["no stored sessions for this directory"]
+    lines = [
+        f"{'*' if one.session_id == present else ' '}{number:>3}  {_when(one)}  "
+        f"{one_line(one.title) or '(no title)'}"
+        for number, one in enumerate(found[:_MOST_SESSIONS], start=1)
+    ]
+    more = len(found) - _MOST_SESSIONS
+    return [*lines, f"and {more} older ones"] if more > 0 else lines
+
+
+def _when(session: StoredSession) -> str:
+    """The time of its last use, in the local time zone."""
+    moment = moment_of(session.updated_at or session.created_at)
+    return f"{moment:%Y-%m-%d %H:%M}" if moment else "?".ljust(len("2026-11-16 10:51"))
+
 
 Function: TypeAlias = Callable[[ReplContext, str], Awaitable[list[str]]]
 
@@ -60,31 +286,21 @@ KEYS_HELP: Final = (
 
 _TABLE: Final = (
     SlashCommand("help", "", "show this", help_lines),
-    SlashCommand(
-        "model", "[name]", "show the models, or switch to one", action_commands.choose_model
-    ),
-    SlashCommand(
-        "mode", "[name]", "show the agent's modes, or switch to one", action_commands.choose_mode
-    ),
-    SlashCommand(
-        "cancel", "[activity]", "end the turn, or one tool or task", action_commands.cancel
-    ),
-    SlashCommand(
-        "sessions", "", "list the stored sessions of this directory", query_commands.sessions
-    ),
-    SlashCommand(
-        "resume", "[id or number]", "resume a session, or the last one", action_commands.resume
-    ),
-    SlashCommand("tree", "", "show the supervision tree", query_commands.tree),
-    SlashCommand("cost", "", "show tokens, cost and the budget left", query_commands.cost),
-    SlashCommand("tools", "", "show the tool calls of the last turn", query_commands.tools),
+    SlashCommand("model", "[name]", "show the models, or switch to one", choose_model),
+    SlashCommand("mode", "[name]", "show the agent's modes, or switch to one", choose_mode),
+    SlashCommand("cancel", "[activity]", "end the turn, or one tool or task", cancel),
+    SlashCommand("sessions", "", "list the stored sessions of this directory", sessions),
+    SlashCommand("resume", "[id or number]", "resume a session, or the last one", resume),
+    SlashCommand("tree", "", "show the supervision tree", tree),
+    SlashCommand("cost", "", "show tokens, cost and the budget left", cost),
+    SlashCommand("tools", "", "show the tool calls of the last turn", tools),
     SlashCommand(
         "export",
         "[file]",
         "write the conversation (.md or .json); /export! overwrites",
-        action_commands.export,
+        export,
     ),
-    SlashCommand("quit", "", "leave", action_commands.leave),
+    SlashCommand("quit", "", "leave", leave),
 )
 COMMANDS: Final = {one.name: one for one in _TABLE}
 
@@ -104,7 +320,7 @@ async def carry_out(context: ReplContext, typed: TypedCommand) -> list[str]:
     """Run it and return its lines; an unknown one is answered with the nearest."""
     name, argument = typed.name, typed.argument
     if name == "export!":
-        return await action_commands.export_anyway(context, argument)
+        return await export_anyway(context, argument)
     command = COMMANDS.get(name)
     if command is None:
         return [unknown(name, [one.choice_id for one in context.log.commands])]
@@ -121,78 +337,3 @@ def unknown(name: str, agents_own: Collection[str] = ()) -> str:
     )
     hint = f"did you mean /{close}?" if close else "see /help."
     return f"no command /{name}; {hint} To send it as a prompt, put a space in front."
-
-
-Offer: TypeAlias = tuple[str, str]
-
-
-async def models(context: ReplContext) -> list[Offer]:
-    """The models that the agent offers."""
-    can = await context.ask(Avatar.capabilities)
-    return [(one.choice_id, one.name) for one in can.models]
-
-
-async def modes(context: ReplContext) -> list[Offer]:
-    """The modes that the agent offers."""
-    can = await context.ask(Avatar.capabilities)
-    return [(one.choice_id, one.name) for one in can.modes]
-
-
-async def sessions(context: ReplContext) -> list[Offer]:
-    """The stored sessions of the directory."""
-    stored = await context.ask(Avatar.sessions)
-    return [(one.session_id, one.title) for one in stored]
-
-
-async def activities(context: ReplContext) -> list[Offer]:
-    """The running activities that can be stopped."""
-    running = await context.ask(Avatar.activities)
-    return [(one.activity_id, one.name) for one in running if one.is_cancellable]
-
-
-ARGUMENTS: Final[dict[str, Callable[[ReplContext], Awaitable[list[Offer]]]]] = {
-    "model": models,
-    "mode": modes,
-    "resume": sessions,
-    "cancel": activities,
-}
-
-
-class SlashCompleter(Completer):
-    """Completes commands and their arguments; in a prompt, nothing."""
-
-    def __init__(self, context: ReplContext) -> None:
-        self._context = context
-
-    def get_completions(
-        self, document: Document, complete_event: CompleteEvent
-    ) -> Iterable[Completion]:
-        """Only the commands: their arguments have to be asked for."""
-        text = document.text_before_cursor
-        if text.startswith("/") and not any(map(str.isspace, text)):
-            own = [(one.choice_id, one.name) for one in self._context.log.commands]
-            known = [(one.name, one.help) for one in COMMANDS.values()]
-            yield from _fitting(text[1:], [*known, *own])
-
-    async def get_completions_async(
-        self, document: Document, complete_event: CompleteEvent
-    ) -> AsyncGenerator[Completion]:
-        """Commands and arguments."""
-        for completion in self.get_completions(document, complete_event):
-            yield completion
-        command, space, argument = document.text_before_cursor.partition(" ")
-        offers = ARGUMENTS.get(command.removeprefix("/"))
-        if not space or not command.startswith("/") or offers is None:
-            return
-        try:
-            found = await offers(self._context)
-        except AvatarError:  # it cannot say or is down: nothing to offer
-            return
-        for completion in _fitting(argument, found):
-            yield completion
-
-
-def _fitting(typed: str, offers: Iterable[Offer]) -> Iterable[Completion]:
-    for word, meaning in offers:
-        if word.lower().startswith(typed.lower()) and word.isprintable():
-            yield Completion(word, -len(typed), display_meta=one_line(meaning))

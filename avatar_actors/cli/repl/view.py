@@ -11,7 +11,7 @@ from rich.text import Text
 from avatar_actors import AvatarEvent, TextEvent
 from avatar_actors.cli.display import Display
 from avatar_actors.cli.repl.conversation import Conversation
-from avatar_actors.cli.repl.key_bindings import AnswerKeys
+from avatar_actors.cli.repl.input_line import AnswerKeys
 from avatar_actors.cli.repl.screen import CONTINUED, PROMPT, PromptScreen, ScreenContent
 from avatar_actors.cli.terminal.device import wants_colour
 from avatar_actors.cli.terminal.rendering import Renderer, Style

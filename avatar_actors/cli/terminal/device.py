@@ -9,8 +9,6 @@ import sys
 import termios
 from typing import Any, Final
 
-import trio
-
 _READ = 1024
 _GLANCE = 0.2
 # The indexes of the local modes and the control characters in the result of tcgetattr.
@@ -53,6 +51,8 @@ class Keyboard:
 
     async def pressed(self) -> str:
         """The next keys; empty for keys that are not characters, like arrows. OSError: gone."""
+        import trio  # noqa: PLC0415 - half of the time of commands that do without it
+
         data = None
         while data is None:
             await trio.lowlevel.wait_readable(self.descriptor)
@@ -97,6 +97,8 @@ class StdoutWriter:
 
     async def write(self, data: bytes) -> None:
         """Write everything. The descriptor stays blocking, as others may share it."""
+        import trio  # noqa: PLC0415 - as above
+
         view = memoryview(data)
         while view:
             if self._can_wait:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -18,7 +18,6 @@ from avatar_actors import (
     AvatarEvent,
     PermissionEvent,
     Permit,
-    ProviderCapabilities,
     UnknownRequest,
 )
 from avatar_actors.cli.exit_codes import Failure
@@ -31,17 +30,14 @@ RunEditor: TypeAlias = Callable[[list[str]], Awaitable[int]]
 TO_AGENT: Final = "Nobody can be asked here: this run takes no answers from a person."
 
 
-class Respondent(Protocol):
-    """Takes the answers: an Avatar, or an engine's."""
+T = TypeVar("T")
 
-    async def capabilities(self) -> ProviderCapabilities:
-        """Whether the agent accepts a changed input, among others."""
-        ...
 
-    async def answer(
-        self, request_id: str, permit: Permit, *, updated_input: ToolInput | None = None
-    ) -> None:
-        """As `Avatar.answer`."""
+class AvatarCall(Protocol):
+    """Calls the avatar, here or in the thread of an engine."""
+
+    def __call__(self, work: Callable[[Avatar], Awaitable[T]], /) -> Awaitable[T]:
+        """What the work returns."""
         ...
 
 
@@ -52,7 +48,7 @@ class Approvals:
     """
 
     def __init__(self, edit: Edit, note: Callable[[str], None]) -> None:
-        self.avatar: Respondent | None = None
+        self.call: AvatarCall | None = None
         self._edit, self._note = edit, note
         self._allowed: set[str] = set()
 
@@ -83,10 +79,10 @@ class Approvals:
             await self._answer(asked, Permit.ALLOW_ONCE)
 
     async def _allow_edited(self, asked: PermissionEvent) -> None:
-        if self.avatar is None:
+        if self.call is None:
             return
         try:
-            if not (await self.avatar.capabilities()).editable_input:
+            if not (await self.call(Avatar.capabilities)).editable_input:
                 raise Failure(f"{asked.provider} does not accept a changed input; press y, n or a")
             changed = await self._edit(asked.tool_input)
         except (Failure, AvatarDown) as error:
@@ -102,8 +98,10 @@ class Approvals:
     ) -> None:
         # The turn may have ended meanwhile.
         with suppress(UnknownRequest, AvatarDown):
-            if self.avatar is not None:
-                await self.avatar.answer(asked.request_id, permit, updated_input=changed)
+            if self.call is not None:
+                await self.call(
+                    lambda avatar: avatar.answer(asked.request_id, permit, updated_input=changed)
+                )
 
 
 class DenyAll:

@@ -25,9 +25,8 @@ from avatar_actors.cli.terminal.device import (
     wants_colour,
 )
 from avatar_actors.cli.terminal.output import StderrNotes
-from avatar_actors.cli.tree.attached import Attached
 from avatar_actors.cli.tree.outputs import TreeJson, TreeLines, TreeOutput, TreeScreen
-from avatar_actors.cli.tree.turn import TreeOfTurn
+from avatar_actors.cli.tree.run import Attached, TreeOfTurn
 from avatar_actors.cli.tree.view import TreeView
 
 

@@ -166,7 +166,7 @@ class TreeScreen:
 
     def meet(self, avatar: Avatar) -> None:
         """The avatar that keys answer."""
-        self._screen.approvals.avatar = avatar
+        self._screen.approvals.call = lambda work: work(avatar)
 
     async def hear(self, events: Sequence[AvatarEvent]) -> None:
         """Show the questions among these events, and what became of them."""

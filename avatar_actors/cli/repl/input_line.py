@@ -1,14 +1,23 @@
-"""The REPL's key bindings, and when a key answers a permission request."""
+"""The REPL's input line: its keys, its completion, and when a key answers a permission request.
+
+What a key or a command does is left to `app` and `slash_commands`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import AsyncGenerator, Iterable
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from avatar_actors import PermissionEvent
+from avatar_actors import Avatar, AvatarError, PermissionEvent
+from avatar_actors.cli.repl.context import ReplContext
+from avatar_actors.cli.repl.slash_commands import COMMANDS
+from avatar_actors.cli.terminal.text import one_line
 
 if TYPE_CHECKING:
     from avatar_actors.cli.repl.app import ReplApp
@@ -107,3 +116,62 @@ def _add_enter(keys: KeyBindings, app: ReplApp, line: Buffer) -> None:
             line.append_to_history()
         line.reset()
         app.sent(text)
+
+
+Offer: TypeAlias = tuple[str, str]
+
+
+async def _offers(context: ReplContext, command: str) -> list[Offer]:
+    """The arguments that the command could have now."""
+    match command:
+        case "/model" | "/mode":
+            can = await context.ask(Avatar.capabilities)
+            choices = can.models if command == "/model" else can.modes
+            return [(one.choice_id, one.name) for one in choices]
+        case "/resume":
+            stored = await context.ask(Avatar.sessions)
+            return [(one.session_id, one.title) for one in stored]
+        case "/cancel":
+            running = await context.ask(Avatar.activities)
+            return [(one.activity_id, one.name) for one in running if one.is_cancellable]
+        case _:
+            return []
+
+
+class SlashCompleter(Completer):
+    """Completes commands and their arguments; in a prompt, nothing."""
+
+    def __init__(self, context: ReplContext) -> None:
+        self._context = context
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """Only the commands: their arguments have to be asked for."""
+        text = document.text_before_cursor
+        if text.startswith("/") and not any(map(str.isspace, text)):
+            own = [(one.choice_id, one.name) for one in self._context.log.commands]
+            known = [(one.name, one.help) for one in COMMANDS.values()]
+            yield from _fitting(text[1:], [*known, *own])
+
+    async def get_completions_async(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> AsyncGenerator[Completion]:
+        """Commands and arguments."""
+        for completion in self.get_completions(document, complete_event):
+            yield completion
+        command, space, argument = document.text_before_cursor.partition(" ")
+        if not space:
+            return
+        try:
+            found = await _offers(self._context, command)
+        except AvatarError:  # it cannot say or is down: nothing to offer
+            return
+        for completion in _fitting(argument, found):
+            yield completion
+
+
+def _fitting(typed: str, offers: Iterable[Offer]) -> Iterable[Completion]:
+    for word, meaning in offers:
+        if word.lower().startswith(typed.lower()) and word.isprintable():
+            yield Completion(word, -len(typed), display_meta=one_line(meaning))

@@ -1,5 +1,5 @@
 from avatar_actors import PermissionEvent
-from avatar_actors.cli.repl.key_bindings import PAUSE, AnswerKeys
+from avatar_actors.cli.repl.input_line import PAUSE, AnswerKeys
 
 FIRST, SECOND = PermissionEvent(request_id="1"), PermissionEvent(request_id="2")
 
