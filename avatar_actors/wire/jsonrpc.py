@@ -116,6 +116,8 @@ class Peer:
 
     def data_to_send(self) -> bytes:
         """The bytes to send since the last call."""
+        if not self._out:
+            return b""
         data = bytes(self._out)
         self._out.clear()
         return data

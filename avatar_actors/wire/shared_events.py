@@ -1,4 +1,4 @@
-"""Builds the events that all wires share: thinking, cost, diagnostics."""
+"""Builds the events that all wires share: thinking, titles of tools, cost, diagnostics."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from avatar_actors.model.events import CostEvent, DiagnosticEvent, ThinkingEvent, UnrecognisedEvent
-from avatar_actors.model.values import CostSource, Level, ThinkingPhase, Usage
-from avatar_actors.wire.json_values import is_figure, is_object, raw_text
+from avatar_actors.model.values import CostSource, JsonObject, Level, ThinkingPhase, Usage
+from avatar_actors.wire.json_values import is_figure, is_object, raw_text, text_at
 
 # Where a subject is searched: agents write it first, as "**Considering options**\n…".
 HEAD_LENGTH: Final = 256
@@ -106,6 +106,15 @@ class Thoughts:
     def _note_phase(self, text: str) -> None:
         self._phase = phase_of(self._cut_word + text) or self._phase
         self._cut_word = text[-LONGEST_WORD:].rpartition(" ")[2]
+
+
+TITLE_LENGTH: Final = 200
+
+
+def titled(name: str, parameters: JsonObject, keys: tuple[str, ...]) -> str:
+    """The title of a tool call: its first text under these keys, else the tool's name."""
+    texts = (text_at(parameters, key) for key in keys)
+    return next((text for text in texts if text), name)[:TITLE_LENGTH]
 
 
 def remark(message: str) -> DiagnosticEvent:

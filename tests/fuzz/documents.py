@@ -165,6 +165,7 @@ OPTIONS: Final = {
     "max_history": st.integers(),
     "max_line": st.integers(),
     "max_answer": st.integers(),
+    "priority": st.sampled_from(("low", "normal", "")),
     "working_dir": st.just(str(Path.cwd())) | st.just("/nowhere"),
     "fork": TEXTS,
     "resume": TEXTS,

@@ -307,12 +307,12 @@ def _id_of(message: dict[str, object]) -> object:
 
 
 def _expected(steps: list[Step]) -> str:
-    """Text in one run up to any other line; only empty lines are none."""
+    """Text in one run up to any other line; empty ones and those too long to be heard are none."""
     runs = [""]
     for step in steps:
         if step.text is not None:
             runs[-1] += step.text
-        elif step.line:
+        elif 0 < len(step.line) <= MAX_LINE:
             runs.append("")
     return "".join(map(heard, runs))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from avatar_actors.model.events import DiagnosticEvent, SessionInfoEvent
-from avatar_actors.model.values import JsonObject, Level
-from avatar_actors.wire.acp.choices import Choosing, models_of, modes_of
+from avatar_actors.model.events import SessionInfoEvent
+from avatar_actors.model.values import JsonObject
+from avatar_actors.wire.acp.choices import choose, models_of, modes_of
 from avatar_actors.wire.acp.content import (
     NotAccepted,
     instructions_block,
@@ -19,6 +19,7 @@ from avatar_actors.wire.commands import Call, Prompt
 from avatar_actors.wire.facts import Answered, Fact
 from avatar_actors.wire.json_values import decoded, text_at
 from avatar_actors.wire.jsonrpc import OnReply, Peer, Reply
+from avatar_actors.wire.shared_events import remark
 
 RAW: Final = "raw:"
 # Sessions come in pages; this many are read from an agent whose pages never end.
@@ -82,7 +83,7 @@ class HostCalls:
                 return [Answered(call.call_id, error=why)]
             return [_changed(kind, wanted), Answered(call.call_id, {})]
 
-        return Choosing(self._peer, self._opening.session_id, choices, wanted).begin(chosen)
+        return choose(self._peer, self._opening.session_id, choices, wanted, chosen)
 
     def _list_sessions(self, call: Call) -> list[Fact]:
         rows: list[JsonObject] = []
@@ -152,5 +153,4 @@ def _steered(reply: Reply) -> list[Fact]:
     if reply.error is None and outcome == "injected":
         return []
     why = reply.error.message if reply.error else outcome
-    message = f"what was said into the turn did not reach it: {why or 'no reason given'}"
-    return [DiagnosticEvent(message=message, level=Level.WARNING, source="wire")]
+    return [remark(f"what was said into the turn did not reach it: {why or 'no reason given'}")]

@@ -13,12 +13,10 @@ from avatar_actors.wire.facts import Fact
 from avatar_actors.wire.json_values import at, is_array, is_object, text_at
 from avatar_actors.wire.jsonrpc import Peer, Reply
 
-
-class Setter(Struct, frozen=True):
-    """A request that makes the choice; the session's id is added later."""
-
-    method: str
-    params: JsonObject
+# A method that makes the choice, and its parameters without the session's id.
+Setter: TypeAlias = tuple[str, JsonObject]
+# Called with the error, or with an empty text.
+OnChosen: TypeAlias = Callable[[str], list[Fact]]
 
 
 class Choices(Struct, frozen=True):
@@ -82,43 +80,32 @@ class Choices(Struct, frozen=True):
     def _by_method(self, wanted: str) -> tuple[Setter, ...]:
         if not self.listed:
             return ()
-        return (Setter(f"session/set_{self.kind}", {f"{self.kind}Id": wanted}),)
+        return ((f"session/set_{self.kind}", {f"{self.kind}Id": wanted}),)
 
     def _by_option(self, wanted: str) -> tuple[Setter, ...]:
         if self.option is None:
             return ()
         params = {"configId": self.option.id, "value": wanted}
-        return (Setter("session/set_config_option", params),)
+        return (("session/set_config_option", params),)
 
 
-OnChosen: TypeAlias = Callable[[str], list[Fact]]
+def choose(
+    peer: Peer, session_id: str, choices: Choices, wanted: str, done: OnChosen
+) -> list[Fact]:
+    """Make a choice by trying the agent's methods, one after the other, until one is accepted."""
+    setters = list(choices.setters(wanted))
 
-
-class Choosing:
-    """Makes a choice by trying the agent's methods, one after the other, until one is accepted.
-
-    `done` is called with the error, or with an empty text.
-    """
-
-    def __init__(self, peer: Peer, session_id: str, choices: Choices, wanted: str) -> None:
-        self._peer = peer
-        self._session_id = session_id
-        self._choices = choices
-        self._wanted = wanted
-        self._setters = list(choices.setters(wanted))
-
-    def begin(self, done: OnChosen, why: str = "") -> list[Fact]:
-        """Try the next method."""
-        if not self._setters:
-            return done(self._choices.refusal(self._wanted, why or "it cannot be chosen"))
-        setter = self._setters.pop(0)
-
-        def answered(reply: Reply) -> list[Fact]:
-            return done("") if reply.error is None else self.begin(done, reply.error.message)
-
-        params = {"sessionId": self._session_id, **setter.params}
-        self._peer.request(setter.method, params, answered)
+    def attempt(why: str) -> list[Fact]:
+        if not setters:
+            return done(choices.refusal(wanted, why))
+        method, params = setters.pop(0)
+        peer.request(method, {"sessionId": session_id, **params}, answered)
         return []
+
+    def answered(reply: Reply) -> list[Fact]:
+        return done("") if reply.error is None else attempt(reply.error.message)
+
+    return attempt("it cannot be chosen")
 
 
 def models_of(session: SessionResult) -> Choices:

@@ -6,14 +6,13 @@ from typing import Final
 
 from msgspec import UNSET, Raw, Struct
 
-from avatar_actors.model.events import DiagnosticEvent, UnrecognisedEvent
-from avatar_actors.model.values import Level, Permit
+from avatar_actors.model.values import Permit
 from avatar_actors.wire.acp.opening import AcpOpening
 from avatar_actors.wire.acp.permissions import (
     CANCELLED,
     MOST_PENDING,
-    AcpPermissions,
     AcpQuestion,
+    chosen,
     options_of,
     selected,
 )
@@ -24,7 +23,7 @@ from avatar_actors.wire.acp.update_types import PermissionParams
 from avatar_actors.wire.commands import AnswerFile, AnswerPermission
 from avatar_actors.wire.envelope import fields_of
 from avatar_actors.wire.facts import Fact, FileWanted, PermissionAsked, PermissionWithdrawn
-from avatar_actors.wire.json_values import at, decoded, decoded_as, is_object, raw_text, shown
+from avatar_actors.wire.json_values import at, decoded, decoded_as, is_object, shown
 from avatar_actors.wire.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -38,6 +37,7 @@ from avatar_actors.wire.jsonrpc import (
     RpcMessage,
 )
 from avatar_actors.wire.phases import Phase, PhaseTracker
+from avatar_actors.wire.shared_events import remark, unrecognised
 
 RESOURCE_NOT_FOUND: Final = -32002
 MOST_FILES: Final = 64
@@ -70,7 +70,10 @@ class AgentRequests:
         self._opening = opening
         self._turn = turn
         self._offered = OFFERED[profile.files]
-        self._permissions = AcpPermissions(profile.narrow_options)
+        self._narrow_options = profile.narrow_options
+        # The ids are ours: an agent may use both 1 and "1".
+        self._questions: dict[str, AcpQuestion] = {}
+        self._questions_asked = 0
         self._files: dict[str, PendingFile] = {}
         self._files_asked = 0
 
@@ -103,22 +106,22 @@ class AgentRequests:
         if not is_wanted or self._turn.tools.is_fenced(asked.tool_call):
             self._peer.answer(rpc_id, CANCELLED)
             return self._turn.late("a request for permission outside of its turn")
-        pending = AcpQuestion(rpc_id, asked.tool_call.tool_call_id, options_of(asked.options))
+        question = AcpQuestion(rpc_id, asked.tool_call.tool_call_id, options_of(asked.options))
         tool, facts = self._turn.asked(asked.tool_call)
-        if self._permissions.is_full:
+        if len(self._questions) >= MOST_PENDING:
             refusal = AnswerPermission(request_id="", permit=Permit.REJECT_ONCE)
             too_many = remark(f"more than {MOST_PENDING} requests for permission at a time")
-            return [*facts, too_many, *self._answer(pending, refusal)]
-        request_id = self._permissions.add(pending)
-        return [
-            *facts,
-            PermissionAsked(request_id=request_id, tool=tool, options=pending.options),
-        ]
+            return [*facts, too_many, *self._answer(question, refusal)]
+        self._questions_asked += 1
+        request_id = f"permission-{self._questions_asked}"
+        self._questions[request_id] = question
+        asks = PermissionAsked(request_id=request_id, tool=tool, options=question.options)
+        return [*facts, asks]
 
     def answer_permission(self, answer: AnswerPermission) -> list[Fact]:
         """Send the host's decision; ignored if the request is no longer open."""
-        pending = self._permissions.take(answer.request_id)
-        return [] if pending is None else self._answer(pending, answer)
+        question = self._questions.pop(answer.request_id, None)
+        return [] if question is None else self._answer(question, answer)
 
     def answer_file(self, answer: AnswerFile) -> list[Fact]:
         """Send the result of a file request."""
@@ -137,29 +140,32 @@ class AgentRequests:
 
     def taken_back(self, rpc_id: object) -> list[Fact]:
         """The agent has withdrawn its request."""
-        request_id = self._permissions.take_by_rpc_id(rpc_id)
-        return [PermissionWithdrawn(request_id)] if request_id else []
+        for request_id, question in self._questions.items():
+            if question.rpc_id == rpc_id and type(question.rpc_id) is type(rpc_id):
+                del self._questions[request_id]
+                return [PermissionWithdrawn(request_id)]
+        return []
 
     def cancel_permissions(self) -> list[Fact]:
         """Answer "cancelled" to all, as ACP demands; else gemini 0.61.0 hangs for ever."""
-        pending = self._permissions.take_all()
-        for each in pending.values():
-            self._peer.answer(each.rpc_id, CANCELLED)
-        return [PermissionWithdrawn(request_id) for request_id in pending]
+        for question in self._questions.values():
+            self._peer.answer(question.rpc_id, CANCELLED)
+        return self.forget_permissions()
 
     def forget_permissions(self) -> list[Fact]:
         """Drop the open requests: the turn has ended."""
-        return [PermissionWithdrawn(request_id) for request_id in self._permissions.take_all()]
+        questions, self._questions = self._questions, {}
+        return [PermissionWithdrawn(request_id) for request_id in questions]
 
-    def _answer(self, pending: AcpQuestion, answer: AnswerPermission) -> list[Fact]:
-        option = self._permissions.chosen(pending, answer)
-        self._peer.answer(pending.rpc_id, selected(option))
+    def _answer(self, question: AcpQuestion, answer: AnswerPermission) -> list[Fact]:
+        option = chosen(question, answer, self._narrow_options)
+        self._peer.answer(question.rpc_id, selected(option))
         if option is not None and option.kind.allows:
-            return [*self._turn.tools.allowed(pending.tool_id)]
+            return [*self._turn.tools.allowed(question.tool_id)]
         facts: list[Fact] = []
         if answer.permit.allows:
             facts.append(remark(f"the agent offers no option for {answer.permit.value}"))
-        return [*facts, *self._turn.tools.denied(pending.tool_id, answer.message or "denied")]
+        return [*facts, *self._turn.tools.denied(question.tool_id, answer.message or "denied")]
 
     def _file_wanted(self, method: str, params: Raw) -> FileWanted | None:
         self._files_asked += 1
@@ -176,11 +182,6 @@ class AgentRequests:
         return FileWanted(
             request_id=request_id, path=read.path, first_line=first_line, max_lines=read.limit
         )
-
-
-def remark(message: str) -> DiagnosticEvent:
-    """A warning by the wire itself."""
-    return DiagnosticEvent(message=message, level=Level.WARNING, source="wire")
 
 
 CANCEL_REQUEST: Final = "$/cancel_request"
@@ -233,7 +234,7 @@ class Incoming:
 
     def _replied(self, message: RpcMessage, line: bytes) -> list[Fact]:
         if message.result is UNSET and message.error is UNSET:
-            return [not_understood(line)]
+            return [unrecognised(line, "acp")]
         on_reply = self._peer.waiter(message.id)
         if on_reply is None:
             return [remark(f"the agent answered what nobody asked: {shown(line)}")]
@@ -244,17 +245,12 @@ class Incoming:
     def _notified(self, method: str, message: RpcMessage, line: bytes) -> list[Fact]:
         if method == CANCEL_REQUEST:
             return self._requests.taken_back(at(decoded(message.params), "requestId"))
-        return [] if method in self._quiet else [not_understood(line)]
-
-
-def not_understood(line: bytes) -> UnrecognisedEvent:
-    """JSON that this wire does not know, kept as it came."""
-    return UnrecognisedEvent(raw=raw_text(line), source="acp")
+        return [] if method in self._quiet else [unrecognised(line, "acp")]
 
 
 def _garbage(line: bytes) -> list[Fact]:
     if not line.strip():
         return []
     if is_object(decoded(line)):
-        return [not_understood(line)]
+        return [unrecognised(line, "acp")]
     return [remark(f"the agent wrote what is not a message: {shown(line)}")]

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from avatar_actors import __version__
 from avatar_actors.model.command_line import is_session_id, unusable_session
 from avatar_actors.model.events import DiagnosticEvent
-from avatar_actors.model.values import Continuity, JsonObject, Level, PermissionBasis
-from avatar_actors.wire.acp.choices import Choices, Choosing, models_of, modes_of
+from avatar_actors.model.values import Continuity, JsonObject, PermissionBasis
+from avatar_actors.wire.acp.choices import Choices, choose, models_of, modes_of
 from avatar_actors.wire.acp.content import mcp_server, refused_server
 from avatar_actors.wire.acp.profile import (
     AcpProfile,
@@ -52,8 +52,7 @@ def missing_mode(profile: AcpProfile, modes: Choices) -> list[DiagnosticEvent]:
     """The message if the provider's mode is not offered."""
     if not profile.mode or not modes.all or modes.offers(profile.mode):
         return []
-    message = f"the agent offers no mode {profile.mode!r}, only {modes.names()}"
-    return [DiagnosticEvent(message=message, level=Level.WARNING, source="wire")]
+    return [remark(f"the agent offers no mode {profile.mode!r}, only {modes.names()}")]
 
 
 def _letters(name: str) -> str:
@@ -293,7 +292,7 @@ class AcpOpening:
         if not self._to_choose:
             return self._settle()
         choices, wanted = self._to_choose.pop(0)
-        return Choosing(self._peer, self.session_id, choices, wanted).begin(self._choose_next)
+        return choose(self._peer, self.session_id, choices, wanted, self._choose_next)
 
     def _settle(self) -> list[Fact]:
         if not (self._profile.replays_late and self._turn.has_past):

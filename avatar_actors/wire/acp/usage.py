@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from avatar_actors.model.events import CostEvent
 from avatar_actors.model.values import CostSource, JsonObject, Usage
 from avatar_actors.wire.acp.schema import PromptResult
 from avatar_actors.wire.json_values import as_money, at, count_at
+from avatar_actors.wire.shared_events import cost_event
 
 
 class UsageMeter:
@@ -33,27 +36,12 @@ class UsageMeter:
 
     def usage(self) -> Usage:
         """What the turn has used so far."""
-        tokens = self._tokens
-        return Usage(
-            cost_usd=self._cost,
-            input_tokens=tokens.input_tokens,
-            output_tokens=tokens.output_tokens,
-            cached_tokens=tokens.cached_tokens,
-            reasoning_tokens=tokens.reasoning_tokens,
-            cost_source=self._sureness,
-        )
+        return replace(self._tokens, cost_usd=self._cost, cost_source=self._sureness)
 
     def event(self) -> CostEvent:
         """The same as an event."""
-        tokens = self._tokens
-        return CostEvent(
-            cost_usd=self._cost,
-            input_tokens=tokens.input_tokens,
-            output_tokens=tokens.output_tokens,
-            cached_tokens=tokens.cached_tokens,
-            reasoning_tokens=tokens.reasoning_tokens,
-            source=self._sureness if self._cost is None else CostSource.REPORTED,
-        )
+        source = self._sureness if self._cost is None else CostSource.REPORTED
+        return replace(cost_event(self.usage()), source=source)
 
     def mark(self, cost: JsonObject) -> None:
         """The cost of a resumed session before our first turn."""
@@ -73,13 +61,7 @@ class UsageMeter:
 
     def call_used(self, usage: object) -> None:
         """Add a model call, which qwen 0.15.10 reports in the `_meta` of an empty chunk."""
-        call, sofar = _camel_tokens(usage), self._tokens
-        self._tokens = Usage(
-            input_tokens=sofar.input_tokens + call.input_tokens,
-            output_tokens=sofar.output_tokens + call.output_tokens,
-            cached_tokens=sofar.cached_tokens + call.cached_tokens,
-            reasoning_tokens=sofar.reasoning_tokens + call.reasoning_tokens,
-        )
+        self._tokens += _camel_tokens(usage)
 
     def turn_used(self, result: PromptResult) -> bool:
         """Take the turn's tokens from the reply to the prompt; whether it has them."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from avatar_actors.model.events import TextEvent
 from avatar_actors.model.values import Outcome
 from avatar_actors.wire.acp.calls import HostCalls, Prompting
-from avatar_actors.wire.acp.incoming import AgentRequests, Incoming, not_understood, remark
+from avatar_actors.wire.acp.incoming import AgentRequests, Incoming
 from avatar_actors.wire.acp.opening import AcpOpening
 from avatar_actors.wire.acp.profile import AcpProfile, can_steer
 from avatar_actors.wire.acp.turn import AcpTurnAccount
@@ -32,6 +32,7 @@ from avatar_actors.wire.json_values import UNREADABLE, decoded, decoded_as, is_o
 from avatar_actors.wire.jsonrpc import Peer, Reply, RpcMessage
 from avatar_actors.wire.mending import SplitSigns
 from avatar_actors.wire.phases import Phase, PhaseTracker, Step
+from avatar_actors.wire.shared_events import remark, unrecognised
 
 # The commands that are valid in each phase. Others are answered without the agent.
 TAKES: Final[Mapping[Phase, frozenset[type[Command]]]] = {
@@ -188,10 +189,10 @@ class AcpWire:
                 message = decoded_as(RpcMessage, whole) or message
         # A readable message needs no more mending.
         params = decoded_as(UpdateParams, message.params)
-        return [*lost, *(self._told(params) if params else [not_understood(line)])]
+        return [*lost, *(self._told(params) if params else [unrecognised(line, "acp")])]
 
     def _updated(self, params: UpdateParams, line: bytes) -> list[Fact]:
-        told = [not_understood(line)] if is_too_deep(line) else self._told(params)
+        told = [unrecognised(line, "acp")] if is_too_deep(line) else self._told(params)
         return [*self._lost_half(), *told]
 
     def _told(self, params: UpdateParams) -> list[Fact]:

@@ -167,7 +167,6 @@ Line: TypeAlias = (
 )
 
 line_decoder: Final = msgspec.json.Decoder(Line)
-object_decoder: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 def piece_of(line: object) -> Piece | None:

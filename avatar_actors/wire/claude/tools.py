@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from avatar_actors.model.events import ActivityEvent, PlanEvent, ToolEvent
 from avatar_actors.model.values import ActivityStatus, JsonObject, PlanEntry, ToolStatus
 from avatar_actors.wire.claude.lines import AssistantLine, ContentBlock, as_object, as_objects
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.phases import RecentIds
+from avatar_actors.wire.shared_events import titled
 
 # The kinds of ACP, so that the tools of all agents have the same ones.
 KINDS: Final = {
@@ -37,7 +39,6 @@ KINDS: Final = {
     "ExitPlanMode": "switch_mode",
 }
 TITLES: Final = ("description", "command", "file_path", "pattern", "url", "query", "skill")
-TITLE_LENGTH: Final = 200
 
 
 def tool_event(block: ContentBlock, status: ToolStatus, parent_id: str = "") -> ToolEvent:
@@ -49,7 +50,7 @@ def tool_event(block: ContentBlock, status: ToolStatus, parent_id: str = "") -> 
         parameters=parameters,
         status=status,
         kind=KINDS.get(block.name, "other"),
-        title=_title(block.name, parameters),
+        title=titled(block.name, parameters, TITLES),
         parent_id=parent_id,
     )
 
@@ -81,7 +82,7 @@ class ClaudeTools:
     def approved(self, tool_id: str) -> list[ToolEvent]:
         """The call may run."""
         event = self._open.get(tool_id)
-        return self._now(_with(event, ToolStatus.STARTED)) if event else []
+        return self._now(replace(event, status=ToolStatus.STARTED)) if event else []
 
     def finished(self, block: ContentBlock, *, failure: ToolStatus) -> list[ToolEvent]:
         """The result of a call; nothing if no such call is open."""
@@ -90,12 +91,12 @@ class ClaudeTools:
             return []
         text = result_text(block.content)
         if block.is_error:
-            return [_with(event, failure, error=text)]
-        return [_with(event, ToolStatus.COMPLETED, result=text)]
+            return [replace(event, status=failure, error=text)]
+        return [replace(event, status=ToolStatus.COMPLETED, result=text)]
 
     def end_turn(self, status: ToolStatus) -> list[ToolEvent]:
         """End the calls that the agent never finished."""
-        left = [_with(event, status) for event in self._open.values()]
+        left = [replace(event, status=status) for event in self._open.values()]
         self._past.add(*self._open)
         self._open.clear()
         return left
@@ -125,27 +126,6 @@ def result_text(content: Any) -> str:
         return content
     blocks = as_objects(content)
     return "\n".join(text_at(block, "text") or f"[{block.get('type')}]" for block in blocks)
-
-
-def _with(
-    event: ToolEvent, status: ToolStatus, *, result: str | None = None, error: str | None = None
-) -> ToolEvent:
-    return ToolEvent(
-        tool_name=event.tool_name,
-        tool_id=event.tool_id,
-        parameters=event.parameters,
-        status=status,
-        result=result,
-        error=error,
-        kind=event.kind,
-        title=event.title,
-        parent_id=event.parent_id,
-    )
-
-
-def _title(name: str, parameters: JsonObject) -> str:
-    texts = (text_at(parameters.get(key)) for key in TITLES)
-    return next((text for text in texts if text), name)[:TITLE_LENGTH]
 
 
 STATUSES: Final = {

@@ -7,12 +7,13 @@ from typing import Final
 import msgspec
 
 from avatar_actors.model.events import ToolEvent
-from avatar_actors.model.values import Attachment, JsonObject, Outcome, ToolStatus, Usage
+from avatar_actors.model.values import Attachment, Outcome, ToolStatus, Usage
 from avatar_actors.wire.commands import Prompt
 from avatar_actors.wire.facts import TurnOver
 from avatar_actors.wire.gemini.lines import ExitLine, GeminiResultLine, ToolResultLine, ToolUseLine
 from avatar_actors.wire.json_values import count_at, text_at
 from avatar_actors.wire.phases import RecentIds
+from avatar_actors.wire.shared_events import titled
 
 # The kinds of ACP, so that the tools of all agents have the same ones.
 KINDS: Final = {
@@ -30,7 +31,6 @@ KINDS: Final = {
     "write_todos": "think",
 }
 TITLES: Final = ("description", "command", "file_path", "path", "pattern", "query", "prompt")
-TITLE_LENGTH: Final = 200
 
 
 class GeminiTools:
@@ -49,7 +49,7 @@ class GeminiTools:
             tool_id=line.tool_id,
             parameters=line.parameters,
             kind=KINDS.get(line.tool_name, "other"),
-            title=_title(line.tool_name, line.parameters),
+            title=titled(line.tool_name, line.parameters, TITLES),
         )
         self._open[line.tool_id] = event
         return [event]
@@ -72,11 +72,6 @@ class GeminiTools:
         self._past.add(*self._open)
         self._open.clear()
         return left
-
-
-def _title(name: str, parameters: JsonObject) -> str:
-    texts = (text_at(parameters, key) for key in TITLES)
-    return next((text for text in texts if text), name)[:TITLE_LENGTH]
 
 
 # 41 and the last two were seen with 0.61.0, which ends with the API's HTTP status & 255; the others
