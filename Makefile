@@ -23,10 +23,10 @@ demo: .venv/runtime ## watch an avatar work, crash and recover
 	@$(RUN) examples.avatar_demo
 
 test: .venv/dev ## run all tests
-	@$(RUN) pytest -n 4 tests
+	@$(RUN) pytest -n 4 --dist loadgroup tests
 
 conformance: .venv/dev ## what is too slow for make test: more dialects, transports, sizes, rounds
-	@THOROUGH=1 $(RUN) pytest -n 4 -m conformance tests
+	@THOROUGH=1 $(RUN) pytest -n 4 --dist loadgroup -m conformance tests
 
 agents: .venv/dev ## install the real agents for tests, once, outside the checkout; needs node and npm
 	@$(RUN) tests.real_agents.install
@@ -65,11 +65,13 @@ bench: .venv/dev ## measure against plain trio, asyncio, pykka and the ACP SDK
 	@$(RUN) bench.savina
 	@$(RUN) bench.supervision
 	@$(RUN) bench.throughput
+	@$(RUN) bench.paced
 	@$(RUN) bench.crossing
 	@$(RUN) bench.startup
 	@$(RUN) bench.recovery
 	@$(RUN) bench.interrupt
 	@$(RUN) bench.scale
+	@$(RUN) bench.growth
 	@$(RUN) bench.orphans
 	@$(RUN) bench.hostile
 	@$(RUN) bench.chaos

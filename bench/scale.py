@@ -1,28 +1,22 @@
-"""Many avatars in one runtime: nothing lost, how late it comes, what each takes of the host.
+"""Many avatars in one runtime: nothing is lost, how late it comes, what it takes of the host.
 
 `python -m bench.scale`. Every avatar has an embedded agent that writes one piece of text every 20
-ms, with its number and the monotonic time of the writing. Memory is what only the host has (USS),
-after all have started, divided by their number; the agents' own is not counted.
-
-The part `secrets` starts avatars one after the other, each with three odd secrets of its own. CPU
-is the host's for one start, without what those that are up take meanwhile for nothing.
+ms, with its number and the monotonic time of the writing. What avatars cost by being there is
+measured by `bench.growth`.
 """
 
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from statistics import median
 
 import trio
 
 from avatar_actors import Avatar, Outcome, Runtime, TextEvent, open_runtime
 from bench.agents.embedded import environment, home, script
-from bench.agents.figure import AtMost, Bound, Figure, NoneAtAll, RatioAtMost, percentile
-from bench.agents.host_memory import own_bytes
+from bench.agents.figure import AtMost, Bound, Figure, NoneAtAll, percentile
 from bench.agents.program import Part, Say, main
 from bench.contest import Scale
-from bench.measure import Spread
+from bench.paced_load import waited_for_core
 
 EVERY = 0.02
 WAVE = 8
@@ -47,11 +41,10 @@ SIZES = {Scale.FULL: Size(200, 20.0), Scale.QUICK: Size(20, 3.0)}
 
 @dataclass(slots=True)
 class Found:
-    """Seconds, bytes, and what each piece of text said of itself."""
+    """Seconds, and what each piece of text said of itself."""
 
     start: float = 0.0
     stop: float = 0.0
-    memory: float = 0.0
     cpu: float = 0.0
     stream: float = 0.0
     starved: float = 0.0
@@ -69,7 +62,6 @@ def _scale(scale: Scale, say: Say) -> Iterator[Figure]:
         return Figure(bench=f"scale.{name}", value=value, unit=unit, n=n, bound=bound)
 
     yield figure("start", found.start, "s", n=size.avatars)
-    yield figure("memory_each", found.memory / 1024, "KiB", AtMost(150), size.avatars)
     yield figure("lost_or_misplaced", found.wrong, "texts", NoneAtAll())
     yield figure("delay_p50", percentile(found.delays, 50) * 1e3, "ms")
     yield figure("delay_p99", percentile(found.delays, 99) * 1e3, "ms")
@@ -87,26 +79,20 @@ async def _run(size: Size, say: Say) -> Found:
     with home() as path, trio.fail_after(PATIENCE):
         async with open_runtime() as runtime:
             await _start(runtime, path, WARM_UP, say)
-            before, began = own_bytes(), time.perf_counter()
+            began = time.perf_counter()
             avatars = await _start(runtime, path, size.avatars, say)
             found.start = time.perf_counter() - began
-            found.memory = (own_bytes() - before) / size.avatars
             say(f"{size.avatars} avatars stream for {size.seconds:g} s")
-            began, cpu, starved = time.perf_counter(), time.process_time(), _starved()
+            began, cpu, starved = time.perf_counter(), time.process_time(), waited_for_core()
             async with trio.open_nursery() as nursery:
                 for avatar in avatars:
                     nursery.start_soon(_stream, avatar, size, found)
             found.stream = time.perf_counter() - began
-            found.cpu, found.starved = time.process_time() - cpu, _starved() - starved
+            found.cpu, found.starved = time.process_time() - cpu, waited_for_core() - starved
             say("stop")
             stopping = time.perf_counter()
         found.stop = time.perf_counter() - stopping
     return found
-
-
-def _starved() -> float:
-    """Seconds that this thread was ready to run and had no core: the machine is too small."""
-    return int(Path("/proc/thread-self/schedstat").read_text("ascii").split()[1]) / 1e9
 
 
 async def _start(runtime: Runtime, path: str, count: int, say: Say) -> list[Avatar]:
@@ -157,55 +143,8 @@ async def _stream(avatar: Avatar, size: Size, found: Found) -> None:
     listener.finish(size.chunks)
 
 
-SECRETS = {
-    "DB_PASSWORD": 'pass"word\\{n}-\N{GRINNING FACE}',
-    "GITHUB_TOKEN": "it's \\\\{n}\"-\N{PARTY POPPER}",
-    "API_KEY": '{{"key": "\\n{n}-\N{ROCKET}"}}',
-}
-CROWDS = {Scale.FULL: 300, Scale.QUICK: 30}
-# The first one imports, and single starts differ: as many from the third on as at the end.
-FIRST, SOME = 2, 11
-IDLE = 3.0
-
-
-def _secrets(scale: Scale, say: Say) -> Iterator[Figure]:
-    third, last, whole = trio.run(_start_with_secrets, CROWDS[scale], say)
-    # Under load the time of the others is guessed badly: look at this one too.
-    yield Figure(bench="scale.start_last_with_others", value=whole * 1e3, unit="ms", n=SOME)
-    yield Figure(bench="scale.start_third", value=third * 1e3, unit="ms", n=SOME)
-    yield Figure(
-        bench="scale.start_last",
-        value=last * 1e3,
-        unit="ms",
-        n=SOME,
-        against="third",
-        ratio=Spread.of([last / third]),
-        bound=RatioAtMost(1.3),
-    )
-
-
-async def _start_with_secrets(count: int, say: Say) -> tuple[float, float, float]:
-    starts: list[tuple[float, float]] = []
-    with home() as path, trio.fail_after(PATIENCE):
-        async with open_runtime() as runtime:
-            for n in range(count):
-                own = {name: secret.format(n=n) for name, secret in SECRETS.items()}
-                cpu, wall = time.process_time(), time.perf_counter()
-                env = {**environment(path), **own}
-                await runtime.start("embedded", env=env, working_dir=path)
-                starts.append((time.process_time() - cpu, time.perf_counter() - wall))
-                say(f"{n + 1} of {count} have started")
-            cpu = time.process_time()
-            await trio.sleep(IDLE)
-            idle = (time.process_time() - cpu) / IDLE
-    third = median(cpu for cpu, _ in starts[FIRST : FIRST + SOME])
-    last = median(cpu - idle * wall for cpu, wall in starts[-SOME:])
-    return third, last, median(cpu for cpu, _ in starts[-SOME:])
-
-
 PARTS = [
     Part("stream", "200 avatars, each with 50 pieces of text a second for 20 s", _scale),
-    Part("secrets", "300 avatars with three secrets of their own: CPU of a start", _secrets),
 ]
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 `SEARCH=1 make test` looks for examples that nobody has seen; what it finds becomes an `@example`.
 """
 
+import gc
 import os
 import signal
 from typing import Any
@@ -34,11 +35,21 @@ LEFT_OUT = pytest.StashKey[int]()
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What is for `make conformance` is deselected elsewhere; there nothing else is selected."""
-    left_out = [] if IS_THOROUGH else [each for each in items if "conformance" in each.keywords]
+    left_out = [] if IS_THOROUGH else [each for each in items if is_for_conformance(each)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [each for each in items if "conformance" not in each.keywords]
+        items[:] = [each for each in items if not is_for_conformance(each)]
     config.stash[LEFT_OUT] = len(left_out)
+
+
+def is_for_conformance(item: pytest.Item) -> bool:
+    return item.get_closest_marker("conformance") is not None
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: without it a look for garbage is forty times cheaper."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

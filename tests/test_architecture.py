@@ -443,6 +443,16 @@ def report(violations: Iterable[str]) -> str:
 
 SOURCES = project_sources()
 MODULES = frozenset(source.module for source in SOURCES)
+# One worker parses all sources, not each.
+pytestmark = pytest.mark.xdist_group("sources")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def dropped_trees() -> Iterator[None]:
+    """A million nodes would make every later search for garbage slow."""
+    yield
+    for source in SOURCES:
+        source.__dict__.pop("tree", None)
 
 
 def test_imports_follow_the_map() -> None:

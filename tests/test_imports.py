@@ -107,3 +107,13 @@ print(heard.wait(60))
 emitter.end_handler_loop().result(60)
 """
     assert run(program) == "True\n"
+
+
+def test_commands_without_avatars_do_without_trio() -> None:
+    program = """
+import sys
+from avatar_actors.cli.commands import run
+code = run(["version"])
+print(code, "trio" in sys.modules)
+"""
+    assert run(program).splitlines()[-1] == "0 False"

@@ -49,7 +49,7 @@ class ActorClient:
     @property
     def is_down(self) -> bool:
         """Whether the avatar has stopped or given up."""
-        # Not `in {…}`: an enum's hash is a call, and this is asked of all avatars at each start.
+        # Not `in {…}`: an enum's hash is a call, and `avatars()` asks this of all of them.
         phase = self.actors.supervisor.phase
         return phase is Phase.STOPPED or phase is Phase.GONE
 

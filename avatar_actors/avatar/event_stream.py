@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 import trio
+from trio.lowlevel import Abort, Task, current_task, enable_ki_protection, reschedule
 
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.events import (
@@ -60,7 +61,7 @@ class EventStream:
         self._queue: deque[AvatarEvent | _TextRun] = deque()
         self._unseen_losses = 0
         self._credit = _BATCH
-        self._arrival: trio.Event | None = None
+        self._reader: Task | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -106,6 +107,8 @@ class EventStream:
         if self.kinds:
             wanted = self._wanted
             events = [event for event in events if wanted[type(event)]]
+            if not events:
+                return
         # Weighed only while the reader is behind: what comes at one time is a block of output.
         self._words = self._words + _weight(events) if self._queue else 0
         if len(self._queue) + len(events) <= self._capacity:
@@ -116,9 +119,8 @@ class EventStream:
                 self._squeeze_in(event)
         if self._words > _MOST_WORDS:
             self._drop_words()
-        if self._arrival is not None and self._queue:
-            self._arrival.set()
-            self._arrival = None
+        if self._reader is not None and self._queue:
+            self._wake(self._reader)
 
     def append(self, event: AvatarEvent) -> None:
         """Add one event at the end; nothing is merged or dropped for it."""
@@ -128,9 +130,8 @@ class EventStream:
     def close(self) -> None:
         """For the activity tracker: nothing more will come. What is here can still be read."""
         self.is_closed = True
-        if self._arrival is not None:
-            self._arrival.set()
-            self._arrival = None
+        if self._reader is not None:
+            self._wake(self._reader)
 
     async def _wait(self) -> None:
         self._credit = _BATCH
@@ -139,8 +140,20 @@ class EventStream:
         while not self._queue and not self._unseen_losses:
             if self.is_closed:
                 raise StopAsyncIteration
-            self._arrival = trio.Event()
-            await self._arrival.wait()
+            if self._reader is not None:
+                raise trio.BusyResourceError("two tasks read one stream; subscribe once for each")
+            # Parked by itself: a trio.Event for each wait costs twice as much.
+            self._reader = current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._leave)
+
+    @enable_ki_protection
+    def _wake(self, reader: Task) -> None:
+        self._reader = None
+        reschedule(reader)
+
+    def _leave(self, _: object) -> Abort:
+        self._reader = None
+        return Abort.SUCCEEDED
 
     def _squeeze_in(self, event: AvatarEvent) -> None:
         if self._queue and isinstance(event, TextEvent | ThinkingEvent):

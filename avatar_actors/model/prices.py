@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.values import CostSource, Usage
@@ -73,21 +74,22 @@ class PriceList:
     """The table, with the host's own prices before it."""
 
     def __init__(self, own: Mapping[str, Price]) -> None:
-        self._own = own
         self._prices = {**PRICES, **own}
 
     def labelled(self, usage: Usage, model: str) -> Usage:
         """The same usage with its cost, where that can be said, and with who says it."""
         if usage.cost_usd is not None:
-            return _with_cost(usage, usage.cost_usd, CostSource.REPORTED)
+            return replace(usage, cost_source=CostSource.REPORTED)
         price, source = self.find(model)
         if price is None or usage.tokens == 0:
-            return _with_cost(usage, None, CostSource.UNKNOWN)
+            return replace(usage, cost_source=CostSource.UNKNOWN)
         cost = usage.input_tokens * price.input + usage.cached_tokens * price.cached
         cost = (cost + usage.output_tokens * price.output) / _MILLION
         # A wire that does not get all the figures says so by this label.
         is_rough = usage.cost_source is CostSource.ESTIMATED
-        return _with_cost(usage, cost, CostSource.ESTIMATED if is_rough else source)
+        return replace(
+            usage, cost_usd=cost, cost_source=CostSource.ESTIMATED if is_rough else source
+        )
 
     def find(self, model: str) -> tuple[Price | None, CostSource]:
         """The model's price; of a variant ("gpt-5.2-pro") that of its family, as an estimate."""
@@ -106,14 +108,3 @@ def _bare(model: str) -> str:
     while (bare := _DRESS.sub("", model)) != model:
         model = bare
     return model
-
-
-def _with_cost(usage: Usage, cost: float | None, source: CostSource) -> Usage:
-    return Usage(
-        cost_usd=cost,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cached_tokens=usage.cached_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        cost_source=source,
-    )

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 import msgspec
 from msgspec import Meta, Struct
@@ -140,6 +140,7 @@ class Timeouts(Struct, frozen=True, kw_only=True):
 
 
 _Name = Annotated[str, Checked(NAME, is_name), Scope.PROVIDER]
+_PRIORITIES = ("low", "normal")
 
 
 class AvatarSettings(Struct, frozen=True, kw_only=True):
@@ -159,6 +160,9 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     max_answer: Annotated[PositiveCount, "Characters of an answer that are kept."] = (
         16 * 1024 * 1024
     )
+    priority: Annotated[
+        str, OneOf(_PRIORITIES), "Low: the agent gets the CPU time that other programs leave."
+    ] = "low"
     model: Annotated[_Name, "Empty: the agent's own."] = ""
     mode: Annotated[_Name, "A mode, by the agent's own name for it."] = ""
     env: Annotated[dict[str, str], Scope.PROVIDER, "Variables for the agent, as its keys."] = {}
@@ -205,6 +209,9 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
 
 def _check_texts(settings: AvatarSettings) -> None:
     """Refuse now what would reach a command line, a variable or a file of the agent and cannot."""
+    if settings.priority not in _PRIORITIES:
+        words = " or ".join(_PRIORITIES)
+        raise SettingsError(f"priority must be {words}; got {settings.priority!r}")
     check_name("model", settings.model)
     check_name("mode", settings.mode)
     for session_id in filter(None, (settings.resume, settings.fork)):
@@ -259,6 +266,7 @@ class SharedOptions(TypedDict, total=False):
     max_history: int
     max_line: int
     max_answer: int
+    priority: Literal["low", "normal"]
 
 
 class AvatarOptions(SharedOptions, total=False):

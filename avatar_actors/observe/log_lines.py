@@ -6,7 +6,7 @@ Lines hold no content of turns. Where they are written is left to `log_output`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Set
+from collections.abc import Generator
 from contextlib import contextmanager
 from functools import singledispatch
 
@@ -197,14 +197,21 @@ class SecretsFilter(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self._of_avatars: dict[str, Redactor] = {}
+        self._ended: set[str] = set()
         self.known = Redactor()
 
-    def learn(self, avatar: str, redactor: Redactor, present: Set[str]) -> None:
-        """Hide an avatar's secrets, and forget those of avatars that are no longer present."""
+    def learn(self, avatar: str, redactor: Redactor) -> None:
+        """Hide an avatar's secrets, and forget those of avatars that have ended."""
+        # First learn: what both have must be hidden all the time.
         self.known.learn(redactor)
-        for name in self._of_avatars.keys() - (present - {avatar}):
+        for name in {avatar, *self._ended} & self._of_avatars.keys():
             self.known.forget(self._of_avatars.pop(name))
+        self._ended.clear()
         self._of_avatars[avatar] = redactor
+
+    def let_go(self, avatar: str) -> None:
+        """The avatar has ended. Its last lines may still come, so the next `learn` forgets it."""
+        self._ended.add(avatar)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Hide secrets in the message, the traceback and the stack."""

@@ -9,7 +9,6 @@ from avatar_actors.processes.tree_socket import (
     TreeSocket,
     is_our_user,
     listening_for_watchers,
-    sweep_short_place,
     tree_sockets,
 )
 from avatar_actors.processes.types import (
@@ -51,6 +50,5 @@ __all__ = [
     "remove_tree",
     "sweep_dead_hosts",
     "sweep_private_roots",
-    "sweep_short_place",
     "tree_sockets",
 ]

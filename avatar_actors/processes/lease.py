@@ -10,7 +10,7 @@ from types import TracebackType
 
 import trio
 
-from avatar_actors.processes.descriptors import OwnedFd, PipeReader, PipeWriter
+from avatar_actors.processes.descriptors import OwnedFd, PipeReader, PipeWriter, watch
 from avatar_actors.processes.line_socket import KeeperEnd, LineSocket
 from avatar_actors.processes.sweep import (
     is_dead_process,
@@ -107,8 +107,7 @@ class Lease:
     """One agent's process tree, for one owner. `async with lease:` leaves nothing behind.
 
     A task that waits in `run`, `exited` or `end` reads what the keeper writes, for all waiting
-    tasks, and checks once a second whether the descriptors are still ours. So an owner needs no
-    extra task, but one of its tasks should always wait for `exited`.
+    tasks. So an owner needs no extra task, but one of its tasks should always wait for `exited`.
     """
 
     def __init__(self, control: OwnedFd, stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd) -> None:
@@ -117,7 +116,8 @@ class Lease:
         self.stderr = PipeReader(stderr)
         self._stdio = (stdin, stdout, stderr)
         self._report = KeeperReport()
-        self._control = LineSocket(control, self._report.hear, self._stdio)
+        self._control = LineSocket(control, self._report.hear)
+        watch(control, *self._stdio)
         self._cookie = new_cookie()
         self._keeper_identity: str | None = None
         self._close_grace = 0.0
@@ -249,8 +249,9 @@ class Lease:
             encode(launch.argv),
             os.fsencode(launch.cwd),
             dict(zip(encode(list(env)), encode(list(env.values())), strict=True)),
-            launch.exit_grace,
-            launch.close_grace,
+            exit_grace=launch.exit_grace,
+            close_grace=launch.close_grace,
+            nice=launch.nice,
         )
 
     async def _ending(self) -> Ending:
@@ -318,6 +319,8 @@ def open_lease() -> tuple[Lease, KeeperEnd]:
     return Lease(control, stdin, stdout, stderr), KeeperEnd(theirs)
 
 
+# That moment is over before a command line was read so often; a zombie has none for good.
+_READS = 50
 # A shorter command may be part of others by chance.
 _TELLING = 12
 # Claude quotes the command again for its `eval`; the process that runs it has the bare words.
@@ -326,21 +329,34 @@ _UNQUOTED = str.maketrans("", "", "'\"\\")
 
 def end_command(agent: int, command: str) -> bool:
     """Kill the agent's descendants that run this command, and their children; False if none."""
-    below = descendants(agent)
-    roots = [pid for pid in below if _runs(pid, command)]
+    # Known by their start: the command of a process cannot be read while it executes another.
+    started = {pid: _started(pid) for pid in descendants(agent)}
+    roots = [pid for pid in started if _runs(pid, command)]
     for root in roots:
         # Its children first: once it is dead they stand elsewhere.
         signal_below(root, descendants(root), signal.SIGKILL)
         with contextlib.suppress(PermissionError):
-            signal_process(root, signal.SIGKILL, lambda pid: _runs(pid, command))
+            signal_process(root, signal.SIGKILL, lambda pid: _started(pid) == started[pid])
     return bool(roots)
 
 
+def _started(pid: int) -> int | None:
+    stat = read_stat(pid)
+    return None if stat is None else stat.started
+
+
+def _command_line(pid: int) -> bytes:
+    """Its arguments. They are empty for a moment while it executes another program."""
+    raw = b""
+    with contextlib.suppress(OSError):
+        for _ in range(_READS):
+            if raw := Path(f"/proc/{pid}/cmdline").read_bytes():
+                break
+    return raw
+
+
 def _runs(pid: int, command: str) -> bool:
-    try:
-        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
+    raw = _command_line(pid)
     arguments = raw.decode("utf-8", "replace").translate(_UNQUOTED).split("\0")
     words = command.translate(_UNQUOTED).strip()
     if not words:

@@ -48,17 +48,13 @@ class KeeperEnd:
 
 Heard: TypeAlias = Callable[[list[str]], None]
 
-# Seconds between two checks whether the host closed our descriptors; see descriptors.
-CHECK_SECONDS = 1.0
-
 
 class LineSocket:
-    """Calls `heard` with the words of each line; checks the `guarded` descriptors too."""
+    """Calls `heard` with the words of each line."""
 
-    def __init__(self, fd: OwnedFd, heard: Heard, guarded: Sequence[OwnedFd] = ()) -> None:
+    def __init__(self, fd: OwnedFd, heard: Heard) -> None:
         self._fd = fd
         self._heard = heard
-        self._guarded = (fd, *guarded)
         self._rest = b""
         self._is_being_read = False
         self._waiting = trio.lowlevel.ParkingLot()
@@ -130,10 +126,8 @@ class LineSocket:
 
     async def _read(self) -> None:
         try:
-            with trio.move_on_after(CHECK_SECONDS):
-                await trio.lowlevel.wait_readable(self._fd.number)
-            for fd in self._guarded:
-                fd.check()
+            await trio.lowlevel.wait_readable(self._fd.number)
+            self._fd.check()
             data = os.read(self._fd.number, 65536)
         except BlockingIOError:
             return

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from avatar_actors.processes.descriptors import OwnedFd
-from avatar_actors.processes.sweep import is_dead_process, process_identity
+from avatar_actors.processes.sweep import is_dead_process, process_identity, sweep_dead_hosts
 from avatar_actors.processes.types import PrivateRootRefused
 
 # The first character of a directory's name until its host has locked it.
@@ -46,9 +46,15 @@ def open_private_root(place: Path | None = None) -> Generator[Path]:
 
 
 def sweep_private_roots(place: Path | None = None) -> int:
-    """Remove the directories of dead hosts; returns how many."""
+    """Kill what dead hosts left running and remove their directories; returns how many.
+
+    A killed host's directory outlives it: without one, no process is looked at.
+    """
     parents = private_root_parents(place)
     abandoned = [path for each in parents for path in each.iterdir() if _is_abandoned(path)]
+    if abandoned:
+        # Before the evidence goes: the next start would look for nobody.
+        sweep_dead_hosts()
     for path in abandoned:
         remove_tree(path)
     return len(abandoned)

@@ -5,6 +5,7 @@ import functools
 import os
 import re
 import signal
+import time
 import uuid
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,6 +15,7 @@ from avatar_actors.programs.warden import LEASE_COOKIE, WARDEN_COOKIE
 from avatar_actors.programs.warden.process_tree import (
     all_pids,
     descendants,
+    is_free,
     read_stat,
     signal_process,
 )
@@ -67,19 +69,9 @@ def is_dead_process(identity: str) -> bool:
     if process is None:
         return False
     if read_stat(os.getpid()) is None:
-        return _is_free(process.pid)
+        return is_free(process.pid)
     stat = read_stat(process.pid)
     return stat is None or stat.is_dead or stat.started != process.started
-
-
-def _is_free(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
 
 
 @functools.cache
@@ -97,6 +89,8 @@ Pids: TypeAlias = Callable[[], Iterable[int]]
 # that forks and dies all the time, so one round without a find is not enough.
 MOST_ROUNDS = 50
 CLEAN_ROUNDS = 5
+# For those that a sweep has killed and that are ours to reap, to end.
+REAP_SECONDS = 1.0
 # More than any kernel hands out before it begins again with the small ones.
 PIDS = 1 << 23
 
@@ -104,17 +98,18 @@ PIDS = 1 << 23
 def sweep_dead_hosts(among: Pids = all_pids) -> int:
     """Kill what the leases of dead hosts left behind; returns how many. Blocks for a moment.
 
-    `among` lists the processes to look at, by default all of them.
+    `among` lists the processes to look at, by default all of them. Stopped wardens and keepers of
+    dead hosts are continued: they then do the work themselves.
     """
-    _wake_wardens(among)
     return len(_sweep(lambda cookie: is_dead_host(cookie.partition("/")[0]), among))
 
 
 def sweep_lease(cookie: str) -> int:
     """Kill the processes with this cookie; returns how many. Blocks for a moment."""
     killed = _sweep(lambda found: found == cookie, all_pids)
-    for pid in killed:
-        reap(pid)
+    give_up_at = time.monotonic() + REAP_SECONDS
+    while not all(map(reap, killed)) and time.monotonic() < give_up_at:
+        time.sleep(0.005)
     return len(killed)
 
 
@@ -135,24 +130,21 @@ def _is_living(identity: str, _pid: int) -> bool:
     return not is_dead_process(identity)
 
 
-def _wake_wardens(among: Pids) -> None:
-    """Continue stopped wardens and keepers of dead hosts: they then do the work themselves."""
-    for pid in among():
-        if _serves_dead_host(pid):
-            with contextlib.suppress(PermissionError):
-                signal_process(pid, signal.SIGCONT, _serves_dead_host)
-
-
-def _serves_dead_host(pid: int) -> bool:
-    return is_dead_host(_variable(pid, WARDEN_COOKIE))
-
-
 def _sweep(is_wanted: Callable[[str], bool], among: Pids) -> set[int]:
     killed: set[int] = set()
+    # No process gets a cookie later, and no pid comes back so soon: each is read once.
+    clear = {os.getpid()}
     clean = 0
     for _ in range(MOST_ROUNDS):
-        pids = _newest_first(among())
-        found = {pid for pid in pids if pid != os.getpid() and _kill_if(pid, is_wanted)}
+        found: set[int] = set()
+        for pid in _newest_first(pid for pid in among() if pid not in clear):
+            environment = _environment(pid)
+            cookie = _variable(environment, LEASE_COOKIE)
+            if is_wanted(cookie):
+                found |= {pid} if _kill(pid, cookie) else set()
+            elif environment or _is_out_of_reach(pid):
+                clear.add(pid)
+                _wake_helper(pid, _variable(environment, WARDEN_COOKIE))
         killed |= found
         clean = 0 if found else clean + 1
         if clean == CLEAN_ROUNDS:
@@ -160,19 +152,39 @@ def _sweep(is_wanted: Callable[[str], bool], among: Pids) -> set[int]:
     return killed
 
 
+def _is_out_of_reach(pid: int) -> bool:
+    """Whether a process without environment is another user's, or the kernel's own.
+
+    Others may be in the midst of exec, and are looked at again.
+    """
+    try:
+        is_foreign = Path(f"/proc/{pid}").stat().st_uid != os.geteuid() != 0
+    except OSError:
+        return False
+    stat = read_stat(pid)
+    return is_foreign or (stat is not None and stat.is_of_the_kernel)
+
+
+def _wake_helper(pid: int, host: str) -> None:
+    """Continue a warden or keeper of a dead host, if it is stopped."""
+    if is_dead_host(host):
+        with contextlib.suppress(PermissionError):
+            signal_process(pid, signal.SIGCONT, lambda held: _cookie(held, WARDEN_COOKIE) == host)
+
+
 def _newest_first(pids: Iterable[int]) -> list[int]:
     """The newest first: a process that forks and dies all the time would have moved on."""
+    listed = list(pids)
+    if not listed:
+        return []  # where there is no /proc
     newest = int(Path("/proc/loadavg").read_bytes().split()[-1])
-    return sorted(pids, key=lambda pid: (newest - pid) % PIDS)
+    return sorted(listed, key=lambda pid: (newest - pid) % PIDS)
 
 
-def _kill_if(pid: int, is_wanted: Callable[[str], bool]) -> bool:
-    cookie = _variable(pid, LEASE_COOKIE)
-    if not is_wanted(cookie):
-        return False
+def _kill(pid: int, cookie: str) -> bool:
     try:
         return signal_process(
-            pid, signal.SIGKILL, lambda held: _variable(held, LEASE_COOKIE) == cookie
+            pid, signal.SIGKILL, lambda held: _cookie(held, LEASE_COOKIE) == cookie
         )
     except PermissionError:
         return False
@@ -189,10 +201,14 @@ def reap(pid: int) -> bool:
         return True
 
 
-def _variable(pid: int, name: str) -> str:
-    """The variable in the process's environment; empty if it cannot be read."""
+def _cookie(pid: int, name: str) -> str:
+    return _variable(_environment(pid), name)
+
+
+def _variable(environment: bytes, name: str) -> str:
+    """The variable in a process's environment; empty if it is not there."""
     wanted = f"{name}=".encode()
-    for entry in _environment(pid).split(b"\0"):
+    for entry in environment.split(b"\0"):
         if entry.startswith(wanted):
             return os.fsdecode(entry.removeprefix(wanted))
     return ""

@@ -42,6 +42,7 @@ def listening_for_watchers(private_root: Path) -> Generator[socket.socket]:
     with contextlib.ExitStack() as stack:
         path = private_root / SOCKET
         if len(os.fsencode(path)) > LONGEST:
+            sweep_private_roots(SHORT_PLACE)
             path = stack.enter_context(open_private_root(SHORT_PLACE)) / SOCKET
         listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         listener.bind(os.fspath(path))
@@ -54,12 +55,6 @@ def listening_for_watchers(private_root: Path) -> Generator[socket.socket]:
 def tree_sockets() -> list[TreeSocket]:
     """The sockets of this user's running programs; removes what dead ones left behind."""
     return [found for place in _places() for found in _sockets_in(place)]
-
-
-def sweep_short_place() -> None:
-    """Remove what dead programs left in the place for paths that would be too long."""
-    with contextlib.suppress(PrivateRootRefused, OSError):
-        sweep_private_roots(SHORT_PLACE)
 
 
 def is_our_user(peer: trio.socket.SocketType) -> bool:

@@ -17,6 +17,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds until tools that outlive the agent are killed."""
     close_grace: float = 0.5
     """Seconds for the whole tree to end when this program dies or closes the lease."""
+    nice: int = 0
+    """The scheduling priority, from 1 to 19, the lowest; 0: as this program's."""
 
     def __repr__(self) -> str:
         return f"Launch(argv={self.argv!r}, cwd={self.cwd!r})"  # `env` has keys in it

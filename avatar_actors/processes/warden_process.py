@@ -13,7 +13,7 @@ from typing import Literal
 import trio
 
 import avatar_actors
-from avatar_actors.processes.descriptors import OwnedFd
+from avatar_actors.processes.descriptors import OwnedFd, check_descriptors, watch
 from avatar_actors.processes.lease import Lease, open_lease
 from avatar_actors.processes.line_socket import KeeperEnd, LineSocket
 from avatar_actors.processes.sweep import host_identity
@@ -41,6 +41,7 @@ class WardenProcess:
     def __init__(self, process: trio.Process, fd: OwnedFd) -> None:
         self._process = process
         self._line = LineSocket(fd, self._hear)
+        watch(fd)
         self.pids: tuple[int, ...] = ()
         """Its two processes, anchor and server: if one is killed, the other starts it again."""
         self.containment: Literal["subreaper", "best effort"] = "best effort"
@@ -92,10 +93,12 @@ class WardenProcess:
     async def wait_lost(self) -> None:
         """Return when the helper is dead, or the host has closed our socket to it.
 
-        A task of the owner should always wait here: it also reaps an anchor that was killed.
+        A task of the owner should always wait here: it also reaps an anchor that was killed, and
+        finds out when the host has closed descriptors of ours, those of leases too.
         """
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._process.wait)
+            nursery.start_soon(check_descriptors)
             await self._line.until(lambda: False)
             nursery.cancel_scope.cancel()
 

@@ -38,8 +38,12 @@ async def event_router(
     inbox: Inbox[EventRouterMessage],
     notices: Callable[[], AbstractContextManager[NoticeStream]],
     tree: Callable[[], TreeNode],
+    let_go: Callable[[str], bool],
 ) -> None:
-    """One task takes messages, one reads the notices; when it ends, the streams of all end."""
+    """One task takes messages, one reads the notices; when it ends, the streams of all end.
+
+    `let_go` is called with the name of an avatar that has ended; False if another has it by now.
+    """
     # A next life, after a crash, finds the avatars that are up.
     trackers = {
         node.path.rpartition("/")[0]: node.address for node in tree().walk() if _is_tracker(node)
@@ -47,7 +51,7 @@ async def event_router(
     follows: list[Follow] = []
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_route_notices, notices, trackers)
+            nursery.start_soon(_route_notices, notices, trackers, let_go)
             async for message in inbox:
                 match message:
                     case AvatarBorn(path, tracker):
@@ -76,23 +80,32 @@ def _is_tracker(node: TreeNode) -> bool:
 async def _route_notices(
     notices: Callable[[], AbstractContextManager[NoticeStream]],
     trackers: dict[str, Address[TrackerMessage]],
+    let_go: Callable[[str], bool],
 ) -> None:
+    missed = 0
     with notices() as stream:
         async for first in stream:
             # All that is here: restarts come in swarms, and one notice for each turn of a busy loop
             # would tell of a crash seconds late, or lose it to the stream's bound.
-            for notice in (first, *stream.seen_so_far()):
-                _pass_on(notice, trackers)
+            here = (first, *stream.seen_so_far())
+            ended = [_pass_on(notice, trackers) for notice in here]
+            if stream.missed > missed:
+                # Ends may be among what was lost, as when a thousand avatars stop at once.
+                missed, ended = stream.missed, list(trackers)
+            for path in filter(None, ended):
+                if let_go(path.rpartition("/")[2]):
+                    trackers.pop(path, None)
 
 
-def _pass_on(notice: Notice, trackers: dict[str, Address[TrackerMessage]]) -> None:
+def _pass_on(notice: Notice, trackers: dict[str, Address[TrackerMessage]]) -> str:
+    """Tell the avatar's tracker; the avatar's path if this is its end, else nothing."""
     event = event_of(notice)
     path = "/".join(notice.path.split("/")[:3])
     tracker = trackers.get(path)
     if event is not None and tracker is not None:
         _tell(tracker, event)
-    if notice.path == path and isinstance(notice, Stopped | Crashed | Stuck):
-        trackers.pop(path, None)
+    is_end = notice.path == path and isinstance(notice, Stopped | Crashed | Stuck)
+    return path if is_end else ""
 
 
 def _tell(tracker: Address[TrackerMessage], event: SupervisionEvent) -> None:

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import AsyncGenerator, Generator, Set
+from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,6 @@ from pathlib import Path
 import trio
 
 from avatar_actors.avatar.messages import EventRouterMessage
-from avatar_actors.avatar.tree import AvatarSpec
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import LogSettings, MetricsKind, MetricsSettings, RuntimeOptions
 from avatar_actors.observe.event_logger import event_logger
@@ -23,7 +22,6 @@ from avatar_actors.observe.metrics.collector import Metering, MetricsOffer
 from avatar_actors.observe.tree.server import TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import PrivateRootRefused, listening_for_watchers
-from avatar_actors.session.launch import Launcher
 from supervisors import Address, Backoff, ChildSpec, Supervisor
 
 _NO_SCRIPT = ("", "-", "-c")
@@ -49,11 +47,6 @@ class Observers:
     def tree_socket(self) -> Path | None:
         """The socket that shows the tree, if the runtime is observable."""
         return Path(self._watchers.getsockname()) if self._watchers is not None else None
-
-    def meet(self, wanted: AvatarSpec, present: Set[str]) -> None:
-        """An avatar is about to start: keep its secrets out of the log."""
-        launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
-        self.secrets.learn(wanted.name, launcher.redactor(), present)
 
     async def start(self, root: Supervisor, router: Address[EventRouterMessage]) -> None:
         """Start the observers' actors, before the first avatar."""

@@ -26,16 +26,12 @@ from avatar_actors.avatar.structured_output import check_schema
 from avatar_actors.avatar.tree import AvatarSpec, start_avatar
 from avatar_actors.model.errors import AvatarDown, AvatarStartError, SettingsError
 from avatar_actors.model.events import AvatarEvent
+from avatar_actors.model.redaction import Redactor
 from avatar_actors.model.settings import AvatarOptions, Budget, RuntimeOptions, settings_from
 from avatar_actors.model.values import Usage
+from avatar_actors.observe.log_lines import SecretsFilter
 from avatar_actors.observe.metrics.collector import MetricsOffer
-from avatar_actors.processes import (
-    PrivateRootRefused,
-    open_private_root,
-    sweep_dead_hosts,
-    sweep_private_roots,
-    sweep_short_place,
-)
+from avatar_actors.processes import PrivateRootRefused, open_private_root
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
 from avatar_actors.runtime.event_router import event_router
@@ -70,6 +66,51 @@ class RuntimeActors(Struct, frozen=True):
     runtime_budget: Address[RuntimeBudgetMessage]
 
 
+class AvatarRegistry:
+    """The avatars by name: who starts, who is up, whose secrets the log hides.
+
+    The event router tells it of each end. Nothing but `up` depends on how many there are.
+    """
+
+    def __init__(self, secrets: SecretsFilter) -> None:
+        self._secrets = secrets
+        self._starting: set[str] = set()
+        self._avatars: dict[str, Avatar] = {}
+
+    @contextmanager
+    def starting(self, name: str, redactor: Redactor) -> Generator[None]:
+        """Reserve a name while its avatar starts; SettingsError if it is taken."""
+        if name in self._starting or self._is_up(name):
+            raise SettingsError(f"an avatar {name!r} is up already; choose another name")
+        self._starting.add(name)
+        self._secrets.learn(name, redactor)
+        try:
+            yield
+        finally:
+            self._starting.discard(name)
+            self.let_go(name)
+
+    def add(self, avatar: Avatar) -> None:
+        """The avatar has started."""
+        self._avatars[avatar.name] = avatar
+
+    def up(self) -> list[Avatar]:
+        """The avatars that are up."""
+        return [avatar for avatar in self._avatars.values() if not avatar.is_down]
+
+    def let_go(self, name: str) -> bool:
+        """Forget an avatar, unless one of this name is up or starting; whether it is forgotten."""
+        if name in self._starting or self._is_up(name):
+            return False
+        self._avatars.pop(name, None)
+        self._secrets.let_go(name)
+        return True
+
+    def _is_up(self, name: str) -> bool:
+        avatar = self._avatars.get(name)
+        return avatar is not None and not avatar.is_down
+
+
 class Runtime:
     """Avatars come and go; each has its own restart budget, so a crasher harms nobody else."""
 
@@ -79,12 +120,12 @@ class Runtime:
         actors: RuntimeActors,
         private_root: Path,
         observers: Observers,
+        registry: AvatarRegistry,
     ) -> None:
         self._root, self._actors = root, actors
         self._private_root, self._observers = private_root, observers
+        self._registry = registry
         self._numbers = itertools.count(1)
-        self._starting: set[str] = set()
-        self._avatars: dict[str, Avatar] = {}
 
     async def start(
         self,
@@ -109,28 +150,17 @@ class Runtime:
         )
         if wanted.settings.output_schema is not None:
             check_schema(wanted.settings.output_schema)
-        self._avatars = {avatar.name: avatar for avatar in self.avatars()}
-        present = {*self._starting, *self._avatars}
-        if wanted.name in present:
-            raise SettingsError(f"an avatar {wanted.name!r} is up already; choose another name")
-        self._starting.add(wanted.name)
-        self._observers.meet(wanted, present)
-        try:
-            return await self._start(wanted)
-        finally:
-            self._starting.discard(wanted.name)
-
-    async def _start(self, wanted: AvatarSpec) -> Avatar:
-        avatars = self._root.supervisor("avatars")
-        actors = await start_avatar(avatars, wanted, self._actors.warden, self._actors.event_router)
         launcher = Launcher(wanted.provider, wanted.settings, wanted.private_dir)
-        avatar = Avatar(wanted.name, wanted.settings, actors, avatars, launcher)
-        self._avatars[wanted.name] = avatar
+        with self._registry.starting(wanted.name, launcher.redactor()):
+            avatars, router = self._root.supervisor("avatars"), self._actors.event_router
+            actors = await start_avatar(avatars, wanted, self._actors.warden, router)
+            avatar = Avatar(wanted.name, wanted.settings, actors, avatars, launcher)
+            self._registry.add(avatar)
         return avatar
 
     def avatars(self) -> list[Avatar]:
         """The avatars that are up."""
-        return [avatar for avatar in self._avatars.values() if not avatar.is_down]
+        return self._registry.up()
 
     async def spent(self) -> Usage:
         """What all its avatars have used, including those that are gone."""
@@ -188,20 +218,22 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
     first = [warden_spec, budget_spec]
     async with AsyncExitStack() as stack:
         with _explained():
-            await trio.to_thread.run_sync(_sweep)
             private_root = stack.enter_context(open_private_root())
             observers = await stack.enter_async_context(open_observers(options, private_root))
             root = await stack.enter_async_context(
                 open_supervisor("runtime", intensity=_WARDEN_LIVES, period=1.0, children=first)
             )
         # Before the avatars, so that observers see the last of them leave.
-        routing = partial(event_router, notices=root.notices, tree=root.tree)
+        registry = AvatarRegistry(observers.secrets)
+        routing = partial(
+            event_router, notices=root.notices, tree=root.tree, let_go=registry.let_go
+        )
         router = await root.start(ChildSpec("event router", routing))
         await observers.start(root, router)
         most = options.get("max_avatars")
         await root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC, max_children=most))
         actors = RuntimeActors(root.address(warden_spec), router, root.address(budget_spec))
-        runtime = Runtime(root, actors, private_root, observers)
+        runtime = Runtime(root, actors, private_root, observers, registry)
         try:
             yield runtime
         finally:
@@ -216,13 +248,6 @@ async def open_avatar(
     """Run one avatar for the length of a block, in a runtime of its own."""
     async with open_runtime() as runtime:
         yield await runtime.start(provider, name, **options)
-
-
-def _sweep() -> None:
-    """Remove what dead hosts left behind."""
-    sweep_dead_hosts()
-    sweep_private_roots()
-    sweep_short_place()
 
 
 @contextmanager

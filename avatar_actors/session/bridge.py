@@ -46,6 +46,8 @@ _FAIR: Final = 0.002
 _REST: Final = 19
 _LONGEST_REST: Final = 0.5
 _PIECE: Final = 4096
+# Bytes that cannot take that long.
+_SHORT: Final = 1024
 
 Output: TypeAlias = trio.abc.ReceiveChannel[messages.FromAgent]
 
@@ -116,6 +118,7 @@ class _Connection:
         self._is_open = trio.Event()
         self._calls = PendingCalls()
         self._is_slow = False
+        self._unfinished = 0  # bytes, at most, of the line that the last block has begun
         self._tariff = Tariff(opening.prices)
         self._unasked = UnaskedTools(
             opening.rules, PermissionBasis.ON_TRUST, asks_after_start=False
@@ -158,8 +161,12 @@ class _Connection:
 
     async def _hear_block(self, block: bytes) -> None:
         """Decode a block; one that takes long is decoded in pieces, with pauses."""
-        size = _PIECE if self._is_slow else max(len(block), 1)  # a block may be empty
-        self._is_slow = False
+        amount = self._unfinished + len(block)
+        self._unfinished = 0 if block.endswith(b"\n") else amount
+        if amount <= _SHORT:  # no clock: each is a system call, and most blocks are one update
+            await self._take(self._wire.receive(block))
+            return
+        size, self._is_slow = _PIECE if self._is_slow else max(len(block), 1), False
         for start in range(0, len(block), size):
             began = time.thread_time()
             found = self._wire.receive(block[start : start + size])
@@ -261,7 +268,7 @@ class _Connection:
             case facts.PermissionAsked():
                 await self._ask_about(fact)
             case facts.PermissionWithdrawn(request_id):
-                withdrawn = messages.QuestionWithdrawn(self._public_id(request_id))
+                withdrawn = messages.QuestionWithdrawn(_public_id(self._opening, request_id))
                 await self._outer.gatekeeper.tell(withdrawn)
             case facts.FileWanted():
                 await self._serve(fact)
@@ -291,7 +298,7 @@ class _Connection:
     async def _ask_about(self, asked: facts.PermissionAsked) -> None:
         self._unasked.asked(asked)
         await self._tell_events([asked.tool])
-        request_id = self._public_id(asked.request_id)
+        request_id = _public_id(self._opening, asked.request_id)
         question = messages.Question(request_id, self._turn_id, asked, self._address)
         await self._outer.gatekeeper.tell(question)
 
@@ -303,10 +310,6 @@ class _Connection:
         refused = DiagnosticEvent(message=refusal, level=Level.ERROR, source="permissions")
         await self._tell_events([refused])
         await self._command(commands.AnswerFile(request_id=wanted.request_id, error=refusal))
-
-    def _public_id(self, request_id: str) -> str:
-        # Every life of the agent counts from one; with the life's name it is unique in the avatar.
-        return f"{self._opening.agent.life}-{request_id}"
 
     async def _refuse(self, failed: facts.OpenFailed) -> NoReturn:
         if failed.failure is facts.OpenFailure.NO_SUCH_SESSION:
@@ -346,3 +349,8 @@ class _Connection:
                 self._session.writer.tell_nowait(messages.Write(data))
             except MailboxFull as error:
                 raise errors.WireBroken("the agent does not read its stdin") from error
+
+
+def _public_id(opening: SessionOpening, request_id: str) -> str:
+    # Every life of the agent counts from one; with the life's name it is unique in the avatar.
+    return f"{opening.agent.life}-{request_id}"

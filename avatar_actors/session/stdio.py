@@ -20,8 +20,9 @@ from supervisors import Address, Inbox
 _BLOCK = 65536
 # Blocks that a pipe can still hold when its writer died: a grandchild may write for ever.
 _LEFT_OVER = 16
-# How long a closed stdout waits for the news that the process ended too.
-_NEWS = 0.05
+# How long a closed stdout waits for the news that the process ended too: one of low priority may
+# have to wait for a core between the two.
+_NEWS = 1.0
 
 
 class ProcessOutput(trio.abc.ReceiveChannel[FromAgent]):
@@ -33,7 +34,7 @@ class ProcessOutput(trio.abc.ReceiveChannel[FromAgent]):
 
     def __init__(self, lease: Lease) -> None:
         self._lease = lease
-        self._reading = trio.CancelScope()
+        self._pipe = lease.stdout
         self._left_over = _LEFT_OVER
         self._is_over = False
         self._why: StreamEnded | None = None
@@ -51,11 +52,16 @@ class ProcessOutput(trio.abc.ReceiveChannel[FromAgent]):
     async def receive(self) -> FromAgent:
         """The next block; at last a StreamEnded."""
         if not self._is_over:
-            with trio.CancelScope() as self._reading:
-                if block := await _some(self._lease.stdout):
+            try:
+                if block := await self._pipe.receive_some(_BLOCK):
                     return block
+            except trio.BrokenResourceError:
+                pass
+            except trio.ClosedResourceError:
+                if not self._is_over:  # not by us
+                    raise
             self._is_over = True
-        if self._left_over and (block := self._lease.stdout.read_nowait()):
+        if self._left_over and (block := self._pipe.read_nowait()):
             self._left_over -= 1
             return block
         if self._why is not None:
@@ -71,7 +77,7 @@ class ProcessOutput(trio.abc.ReceiveChannel[FromAgent]):
 
     def _stop(self) -> None:
         self._is_over = True
-        self._reading.cancel()
+        self._pipe.stop_waiting()
 
 
 @asynccontextmanager

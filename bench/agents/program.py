@@ -28,9 +28,11 @@ class Part:
     figures: Callable[[Scale, Say], Iterable[Figure]]
 
 
-def main(program: str, about: str, parts: Sequence[Part]) -> NoReturn:
+def main(
+    program: str, about: str, parts: Sequence[Part], own_options: ArgumentParser | None = None
+) -> NoReturn:
     """Measure, and exit: 0; 1 with a bound not met; 130 on Ctrl-C, with all agents ended."""
-    options = _parser(program, about, parts).parse_args()
+    options = _parser(program, about, parts, own_options).parse_args()
     chosen = [part for part in parts if not options.only or part.name in options.only]
     scale = Scale.QUICK if options.quick else Scale.FULL
     # Crashes are made on purpose here, and their reports would bury the table.
@@ -109,13 +111,16 @@ def _show_for_now(text: str) -> None:
     sys.stderr.flush()
 
 
-def _parser(program: str, about: str, parts: Sequence[Part]) -> ArgumentParser:
+def _parser(
+    program: str, about: str, parts: Sequence[Part], own_options: ArgumentParser | None
+) -> ArgumentParser:
     listing = [f"  {part.name:<18}{part.about}" for part in parts]
     parser = ArgumentParser(
         prog=f"python -m {program}",
         description=about,
         epilog="\n".join(["parts:", *listing]),
         formatter_class=RawDescriptionHelpFormatter,
+        parents=[own_options] if own_options else [],
         allow_abbrev=False,
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object per figure")

@@ -260,3 +260,18 @@ async def test_kinds_are_asked_for_with_their_children() -> None:
     stream = EventStream(kinds=(ThinkingEvent, DiagnosticEvent))
     stream.push([TextEvent(text="a"), DiagnosticEvent(), TextEvent(text="b")])
     assert [type(event) for event in stream.take_nowait()] == [DiagnosticEvent]
+
+
+async def test_a_second_reader_is_refused_and_the_first_one_goes_on() -> None:
+    stream, seen = EventStream(), list[AvatarEvent]()
+
+    async def read() -> None:
+        seen.append(await anext(stream))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read)
+        await trio.testing.wait_all_tasks_blocked()
+        with pytest.raises(trio.BusyResourceError):
+            await anext(stream)
+        stream.push([TextEvent(text="a")])
+    assert [type(event) for event in seen] == [TextEvent]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from avatar_actors.avatar.structured_output import answer_in, check_schema, instruction
 from avatar_actors.model.errors import SettingsError
+from avatar_actors.programs import schema_check
 from avatar_actors.programs.schema_check import find, why_not
 
 PERSON: dict[str, Any] = {
@@ -131,3 +132,13 @@ async def test_many_small_objects_are_checked_where_they_hold_up_nobody() -> Non
         # Here it would not even see that it is cancelled.
         await answer_in(answer, {"items": {"type": "object"}})
     assert scope.cancelled_caught
+
+
+def test_the_check_finds_its_libraries_where_the_host_has_them() -> None:
+    # Without `site` it knows of no installed package by itself.
+    command = [sys.executable, "-I", "-S", schema_check.__file__]
+    asked = {"value": 1, "schema": {"type": "integer"}, "path": sys.path}
+    done = subprocess.run(
+        command, input=json.dumps(asked).encode(), capture_output=True, check=True
+    )
+    assert json.loads(done.stdout) == {"data": 1, "fault": ""}

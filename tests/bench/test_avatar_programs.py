@@ -18,7 +18,17 @@ from avatar_actors import (
     TurnEndedEvent,
     TurnStartedEvent,
 )
-from bench import crossing, hostile, interrupt, recovery, scale, startup, throughput
+from bench import (
+    crossing,
+    growth,
+    hostile,
+    interrupt,
+    paced,
+    recovery,
+    scale,
+    startup,
+    throughput,
+)
 from bench.agents.figure import (
     AtMost,
     Bound,
@@ -40,8 +50,10 @@ from tests.thorough import for_conformance
 
 PARTS: dict[str, list[Part]] = {
     "bench.crossing": crossing.PARTS,
+    "bench.growth": growth.PARTS,
     "bench.hostile": hostile.PARTS,
     "bench.interrupt": interrupt.PARTS,
+    "bench.paced": paced.PARTS,
     "bench.recovery": recovery.PARTS,
     "bench.scale": scale.PARTS,
     "bench.startup": startup.PARTS,
@@ -52,10 +64,12 @@ KEYS = ["bench", "value", "unit", "ratio", "against", "n", "rounds"]
 # One part each that is short, and the figures that it must give.
 SHORT = {
     "crossing": ("calls", {"call_native", "call_thread", "call_asyncio", "call_trio"}),
+    "growth": ("memory", {"memory_idle", "memory_used", "memory_helpers", "descriptors"}),
     "hostile": ("agents", {"memory_growth", "neighbour_unserved", "turns_without_end"}),
     "interrupt": ("ignored", {"ignored_beyond_grace", "ignored_not_restarted"}),
+    "paced": ("turn", {"short_turn"}),
     "recovery": ("kill", {"outcome_p99", "ready_beyond_start", "agent_start_p50"}),
-    "scale": ("stream", {"delay_p99", "lost_or_misplaced", "memory_each", "stop"}),
+    "scale": ("stream", {"delay_p99", "lost_or_misplaced", "stop"}),
     "startup": ("startup", {"pass", "trio", "help", "first_event", "first_text"}),
     "throughput": ("claude", {"claude_turn", "claude_every", "claude_long", "claude_arrived"}),
 }

@@ -74,6 +74,7 @@ OTHERS: Final[list[Row]] = [
     ("engine.mcp_servers.a", "{url: http://x, headers: {B: c}}", server("headers"), {"B": "c"}),
     ("engine.max_line", "99", setting("max_line"), 99),
     ("engine.max_answer", "98", setting("max_answer"), 98),
+    ("engine.priority", "normal", setting("priority"), "normal"),
     ("codex.mode", "agent", variable("INITIAL_AGENT_MODE"), "agent"),
     ("claude.env", "{A: b}", setting("env"), {"A": "b"}),
     ("claude.rate_limit.enabled", "false", setting("rate_limit"), None),

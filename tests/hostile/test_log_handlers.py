@@ -103,7 +103,7 @@ def test_h5_a_record_that_cannot_be_checked_goes_out_without_its_words(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     secrets, log = SecretsFilter(), logging.getLogger("avatar_actors.turns")
-    secrets.learn("aria", Redactor(["sk-secret-1234"]), set())
+    secrets.learn("aria", Redactor(["sk-secret-1234"]))
     log.addFilter(secrets)
     try:
         SafeLogger(log.name).warning("with %s and sk-secret-1234", Hostile())

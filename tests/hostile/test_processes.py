@@ -233,7 +233,7 @@ except AvatarError as error:
     ("short_of", "told"),
     [
         (("cwd",), ("SettingsError", "current directory is gone")),
-        (("RLIMIT_NOFILE", "8"), ("AvatarStartError", "Too many open files")),
+        (("RLIMIT_NOFILE", "8"), ("AvatarStartError", "(ulimit -a)")),
         (("RLIMIT_NOFILE", "10"), ("AvatarStartError", "raise ulimit -n")),
         (("RLIMIT_NOFILE", "12"), ("AvatarStartError", "raise ulimit -n")),
         (("RLIMIT_FSIZE", "0"), ("AvatarStartError", "(ulimit -a)")),

@@ -11,6 +11,7 @@ import pytest
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import (
     AvatarOptions,
+    AvatarSettings,
     Budget,
     RateLimit,
     Restarts,
@@ -84,11 +85,12 @@ WRONG: list[Callable[[], Any]] = [
     lambda: Budget(turns=-1),
     lambda: settings_from({"max_history": -2}),
     lambda: settings_from({"max_line": 0}),
+    lambda: AvatarSettings(priority="urgent"),
 ]
 
 
 @pytest.mark.parametrize("number", range(len(WRONG)))
-def test_a_number_that_cannot_work_is_refused(number: int) -> None:
+def test_a_value_that_cannot_work_is_refused(number: int) -> None:
     with pytest.raises(SettingsError):
         WRONG[number]()
 

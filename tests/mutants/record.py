@@ -16,12 +16,18 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from tests.mutants.copies import apart, environment
+from tests.mutants.copies import ROOT, apart, environment
 
 # Programs of their own, which no tracer of the tests sees, and the tests that start them.
 PROGRAMS: Final = {
     "avatar_actors/programs/warden/": ("tests/programs/warden/", "tests/processes/"),
     "avatar_actors/programs/embedded/": ("tests/programs/embedded/",),
+    "avatar_actors/programs/gemini_shim/": ("tests/programs/gemini_shim/",),
+    "avatar_actors/programs/schema_check.py": (
+        "tests/avatar/test_structured_output.py",
+        "tests/hostile/test_structured_answers.py",
+        "tests/runtime/test_structured_answers.py",
+    ),
 }
 PACKAGES: Final = ("avatar_actors", "supervisors")
 # Without a word about lines of the packages, or too slow to be asked once per fault.
@@ -53,10 +59,7 @@ class Record(Struct):
         """
         is_same = self.digests.get(file) == digest(source)
         wanted = set(range(first, last + 1))
-        starters = tuple(
-            tests for program, folders in PROGRAMS.items() if file.startswith(program)
-            for tests in folders
-        )  # fmt: skip
+        starters = _starters(file)
         seen = {
             name
             for name, run in self.tests.items()
@@ -67,9 +70,23 @@ class Record(Struct):
 
 
 def mirrors(file: str) -> tuple[str, ...]:
-    """The folders of the tests that are about this file."""
-    folder = Path(file).parent.name
-    return ("tests/avatar/", "tests/runtime/") if folder in PACKAGES else (f"tests/{folder}/",)
+    """The tests that are about this file: those that start it, else those of its folder."""
+    return _starters(file) or (_folder(Path(file).parent),)
+
+
+def _starters(file: str) -> tuple[str, ...]:
+    found = (tests for program, tests in PROGRAMS.items() if file.startswith(program))
+    return next(found, ())
+
+
+def _folder(package: Path) -> str:
+    """`tests` mirrors the rooms of `avatar_actors`; a room's inner folders have none of their own.
+
+    So the nearest one that there is.
+    """
+    inside = package.parts[package.parts[0] == "avatar_actors" :]
+    folder = Path("tests", *inside)
+    return f"{folder}/" if (ROOT / folder).is_dir() else _folder(package.parent)
 
 
 def digest(source: str) -> str:

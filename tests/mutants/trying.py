@@ -19,7 +19,8 @@ from tests.mutants.copies import apart, environment
 from tests.mutants.planting import Fault
 from tests.mutants.record import Record, mirrors
 
-# Seconds that any test may take, and how many times as long as it took without a fault.
+# Seconds that any test, or all that are asked, may take beyond so many times what they took without
+# a fault: who runs the tests would notice.
 PATIENCE: Final = 20.0
 SLOWER: Final = 10.0
 # So many find most faults, and are collected in a moment.
@@ -95,7 +96,7 @@ def _ask(tests: list[str], record: Record, tree: Path) -> str:
         command, cwd=tree, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as run:
         try:
-            output, _ = run.communicate(timeout=PATIENCE + sum(limits.values()))
+            output, _ = run.communicate(timeout=PATIENCE + SLOWER * _seconds(tests, record))
         except subprocess.TimeoutExpired:
             run.kill()
             return "time limit"
@@ -105,6 +106,10 @@ def _ask(tests: list[str], record: Record, tree: Path) -> str:
         raise RuntimeError(output)
     named = FAILED.search(output)
     return named[1] if named else "time limit"
+
+
+def _seconds(tests: list[str], record: Record) -> float:
+    return sum(record.tests[test].seconds for test in tests)
 
 
 def _write(file: Path, source: str) -> None:

@@ -51,9 +51,9 @@ def is_left(pid: str | int, started: str) -> bool:
     return stat is not None and str(stat.started) == started
 
 
-def python(code: str, *arguments: str, exit_grace: float = 0.5) -> Launch:
+def python(code: str, *arguments: str, exit_grace: float = 0.5, nice: int = 0) -> Launch:
     argv = (sys.executable, "-I", "-S", "-c", code, *arguments)
-    return Launch(argv=argv, cwd="/", env=dict(os.environ), exit_grace=exit_grace)
+    return Launch(argv=argv, cwd="/", env=dict(os.environ), exit_grace=exit_grace, nice=nice)
 
 
 async def run_zoo(warden: WardenProcess, book: Book) -> Lease:

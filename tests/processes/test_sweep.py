@@ -21,6 +21,7 @@ from avatar_actors.processes.sweep import (
     sweep_lease,
 )
 from avatar_actors.programs.warden import LEASE_COOKIE
+from avatar_actors.programs.warden.process_tree import read_stat
 from tests.processes.census import PATIENCE, eventually
 
 HOST_THAT_DIES = "from avatar_actors.processes.sweep import host_identity; print(host_identity())"
@@ -76,7 +77,8 @@ def test_only_this_leases_processes_are_swept() -> None:
     mine, other = f"{host_identity()}/mine", f"{host_identity()}/other"
     with carrier(mine) as first, carrier(other) as second:
         assert sweep_lease(mine) == 1
-        assert first.wait(30) in (0, -signal.SIGKILL)
+        # As our child it was ours to reap.
+        assert read_stat(first.pid) is None
         assert second.poll() is None
 
 
@@ -121,10 +123,58 @@ def test_a_round_with_a_find_is_followed_by_as_many_clean_ones_as_any() -> None:
     def among() -> list[int]:
         nonlocal rounds
         rounds += 1
-        return [left.pid] if rounds <= 2 else []
+        return [left.pid] if rounds == 1 else []
 
     with carrier(f"{dead_host()}/1") as left:
-        # The first look is for stopped wardens. None is killed where a runtime that starts
-        # elsewhere on this machine swept it first.
+        # None is killed where a runtime that starts elsewhere on this machine swept it first.
         killed = sweep_dead_hosts(among=among)
-    assert rounds == 1 + killed + CLEAN_ROUNDS
+    assert rounds == killed + CLEAN_ROUNDS
+
+
+COUNTED_SWEEP = """
+import collections, os, sys
+from avatar_actors.processes import sweep_dead_hosts
+from avatar_actors.programs.warden.process_tree import all_pids
+
+opened = collections.Counter()
+
+def count(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("/environ"):
+        opened[arguments[0]] += 1
+
+sys.addaudithook(count)
+sweep_dead_hosts(among=lambda: [int(pid) for pid in sys.argv[1:]])
+print(*(opened[f"/proc/{pid}/environ"] for pid in sys.argv[1:]))
+"""
+
+
+def test_environment_of_a_process_is_read_once_though_each_round_lists_it() -> None:
+    with carrier(f"{host_identity()}/1") as one, carrier("nothing") as other:
+        command = [sys.executable, "-c", COUNTED_SWEEP, str(one.pid), str(other.pid)]
+        done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stdout.split() == [b"1", b"1"]
+
+
+def test_process_without_environment_is_looked_at_again() -> None:
+    looks = 0
+
+    def among() -> list[int]:
+        nonlocal looks
+        looks += 1
+        if looks == 2:
+            # It executes a program that has the cookie, as if the first look had come in between.
+            assert process.stdin is not None
+            process.stdin.write(b"go\n")
+            process.stdin.flush()
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"up\n"
+        return [process.pid]
+
+    code = f"read line; exec env {LEASE_COOKIE}={dead_host()}/1 sh -c 'echo up; read line'"
+    command, pipe = ["/bin/sh", "-c", code], subprocess.PIPE
+    with subprocess.Popen(command, env={}, stdin=pipe, stdout=pipe) as process:
+        try:
+            sweep_dead_hosts(among=among)
+            assert process.wait(PATIENCE) == -signal.SIGKILL
+        finally:
+            process.kill()

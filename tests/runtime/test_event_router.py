@@ -19,10 +19,12 @@ from supervisors import (
     Inbox,
     NoticeStream,
     Ready,
+    Stopped,
     Strategy,
     Supervisor,
     SupervisorSpec,
 )
+from supervisors.exits import SHUT_DOWN
 from supervisors.testing import crash
 from tests.avatar.actor_tree import ActorTree, Recorder, open_tree
 
@@ -36,6 +38,8 @@ class Routed:
     def __init__(self) -> None:
         self.avatars: Supervisor
         self.at: Address[EventRouterMessage]
+        self.ended: list[str] = []
+        self.restarted: set[str] = set()
 
     async def open(
         self,
@@ -44,8 +48,14 @@ class Routed:
     ) -> None:
         self.avatars = await tree.root.start(SupervisorSpec("avatars", strategy=Strategy.DYNAMIC))
         root = tree.root
-        routing = partial(event_router, notices=notices or root.notices, tree=root.tree)
+        routing = partial(
+            event_router, notices=notices or root.notices, tree=root.tree, let_go=self._let_go
+        )
         self.at = await tree.start("event router", routing)
+
+    def _let_go(self, name: str) -> bool:
+        self.ended.append(name)
+        return name not in self.restarted
 
     async def add_avatar(self, name: str, tracker: Recorder[TrackerMessage]) -> Address[object]:
         """An avatar of one part, with its tracker."""
@@ -85,6 +95,47 @@ async def test_an_avatar_that_was_stopped_is_forgotten() -> None:
         await tree.settle()
         gc.collect()
         assert sum(isinstance(each, Recorder) for each in gc.get_objects()) <= 2
+
+
+async def test_the_end_of_an_avatar_is_told_by_its_name() -> None:
+    routed = Routed()
+    async with open_tree() as tree:
+        await routed.open(tree)
+        mine = await routed.add_avatar("aria", Recorder[TrackerMessage]())
+        await crash(mine, ValueError("broken"))
+        await tree.settle()
+        assert routed.ended == []
+        await routed.avatars.terminate("aria")
+        await tree.settle()
+        assert routed.ended == ["aria"]
+
+
+async def test_late_notice_of_an_end_takes_nothing_from_the_next_avatar_of_that_name() -> None:
+    routed, aria = Routed(), Recorder[TrackerMessage]()
+    swarm = NoticeStream(1024)
+    async with open_tree() as tree:
+        await routed.open(tree, lambda: nullcontext(swarm))
+        mine = await routed.add_avatar("aria", aria)
+        routed.restarted.add("aria")
+        swarm.push(Stopped("runtime/avatars/aria", 0.0, 1, SHUT_DOWN))
+        await tree.settle()
+        swarm.push(Crashed(mine.path, 0.0, 1, ValueError("broken")))
+        await tree.settle()
+        assert [event.detail for event in routed_to(aria)] == ["ValueError: broken"]
+
+
+async def test_ends_among_the_notices_that_were_lost_are_found() -> None:
+    routed, few = Routed(), NoticeStream(2)
+    async with open_tree() as tree:
+        await routed.open(tree, lambda: nullcontext(few))
+        for name in ("aria", "bert"):
+            await routed.add_avatar(name, Recorder[TrackerMessage]())
+        await tree.settle()
+        few.push(Stopped("runtime/avatars/aria", 0.0, 1, SHUT_DOWN))
+        for number in range(2):
+            few.push(Ready(f"runtime/avatars/other-{number}", 0.0, 1))
+        await tree.settle()
+        assert sorted(routed.ended) == ["aria", "bert"]
 
 
 def test_the_end_of_a_session_is_no_giving_up_but_that_of_its_avatar_is() -> None:

@@ -417,8 +417,8 @@ async def test_an_avatar_that_ends_for_a_vital_actor_says_what_was_wrong(home: H
         avatar = await runtime.start("embedded", "aria", saboteur, **home.options())
         async with avatar.turn(script(GO, WAIT)) as turn:
             async for event in turn:
-                saboteur.is_set |= isinstance(event, TextEvent)
-                if saboteur.is_set and turn.ended is None:
+                if isinstance(event, TextEvent) and not saboteur.is_set:
+                    saboteur.is_set = True
                     await avatar.interrupt()
         assert turn.outcome is Outcome.CRASHED
         assert "ValueError: sabotage" in turn.reason

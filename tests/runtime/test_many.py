@@ -5,6 +5,7 @@ import gc
 import logging
 import subprocess
 import sys
+import weakref
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ import trio.testing
 
 from avatar_actors import (
     Attachment,
+    Avatar,
     AvatarStartError,
+    BridgeResponse,
     BridgeState,
     DiagnosticEvent,
     EventStream,
@@ -153,6 +156,18 @@ async def test_avatars_that_come_and_go_leave_no_memory_behind(home: Home) -> No
             counts.append(cells())
         # The last one may still be held by a frame that is on its way out.
         assert counts[-1] <= counts[0] + 2, counts
+
+
+async def test_avatars_that_were_stopped_are_let_go_without_another_start(home: Home) -> None:
+    async with home.runtime() as runtime:
+        avatars = [await runtime.start("embedded", **home.options()) for _ in range(3)]
+        remembered = [weakref.ref(avatar) for avatar in avatars]
+        async with trio.open_nursery() as nursery:
+            while avatars:
+                nursery.start_soon(avatars.pop().stop)
+        await trio.testing.wait_all_tasks_blocked()
+        gc.collect()
+        assert [each() for each in remembered] == [None, None, None]
 
 
 async def test_cancelled_subscribers_leave_no_stream_behind(home: Home) -> None:
@@ -303,3 +318,22 @@ def test_an_import_is_light(flags: list[str], code: str) -> None:
     root = Path(__file__).resolve().parents[2]
     program = f"import sys; sys.path.insert(0, {str(root)!r})\n{code}"
     subprocess.run([sys.executable, *flags, "-c", program], check=True, timeout=60)
+
+
+async def test_a_cancelled_runtime_ends_its_turns_and_says_why(home: Home) -> None:
+    answers: list[BridgeResponse] = []
+
+    async def ask(aria: Avatar) -> None:
+        answers.append(await aria.chat(script({"say": "go"}, {"wait": 60})))
+
+    async with trio.open_nursery() as nursery:
+        with trio.CancelScope() as scope:
+            async with home.runtime() as runtime:
+                aria = await runtime.start("embedded", **home.options())
+                async with aria.events(TextEvent) as texts:
+                    nursery.start_soon(ask, aria)
+                    await until(texts, TextEvent)
+                    scope.cancel()
+    [answer] = answers
+    assert (answer.outcome, answer.content) == (Outcome.CANCELLED, "go")
+    assert answer.error == "the runtime stops"

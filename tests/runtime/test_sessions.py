@@ -1,6 +1,7 @@
 """Stored sessions of whole avatars: listed, continued, forked; on real processes of each wire."""
 
 import json
+import sys
 
 import msgspec
 import pytest
@@ -25,6 +26,20 @@ from tests.thorough import for_conformance
 FORKING = ["acp", pytest.param("claude", marks=for_conformance)]
 AGENTS = [*FORKING, pytest.param("gemini-headless", marks=for_conformance)]
 NOBODY = "00000000-0000-4000-8000-000000000000"
+# An agent that says that it can resume sessions, and exits when it is asked to.
+DIES_AT_RESUME = """
+import json, sys
+answers = {
+    "initialize": {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}},
+    "session/new": {"sessionId": "s-1"},
+    "session/prompt": {"stopReason": "end_turn"},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "session/load":
+        sys.exit("out of memory")
+    print(json.dumps({"id": asked["id"], "result": answers[asked["method"]]}), flush=True)
+"""
 
 
 async def memory(aria: Avatar) -> list[str]:
@@ -258,3 +273,17 @@ async def test_before_anything_was_said_claude_has_nothing_to_fork(home: Home) -
     async with home.avatar(agent="claude") as aria:
         with pytest.raises(UnknownRequest, match="nothing to fork"):
             await aria.fork()
+
+
+async def test_an_agent_that_dies_of_a_stored_session_is_not_asked_for_it_again(home: Home) -> None:
+    async with home.runtime() as runtime:
+        aria = await runtime.start(
+            "acp",
+            **home.options(executable=sys.executable, args=("-I", "-S", "-c", DIES_AT_RESUME)),
+        )
+        with pytest.raises(AvatarStartError, match="out of memory"):
+            await aria.resume(NOBODY)
+        health = await aria.health()
+        assert health.continuity is Continuity.FRESH
+        assert "out of memory" in health.continuity_why
+        assert (await aria.chat("go on")).success

@@ -120,3 +120,12 @@ async def test_without_a_store_the_last_session_is_left_to_the_agent(tmp_path: P
 async def test_a_directory_of_private_files_is_for_its_owner_alone(tmp_path: Path) -> None:
     await launcher(tmp_path).prepare(ResumePlan())
     assert (tmp_path / "home" / ".x").stat().st_mode & 0o777 == 0o700
+
+
+async def test_an_agent_runs_below_its_hosts_priority_unless_the_settings_say_otherwise(
+    tmp_path: Path,
+) -> None:
+    low = await launcher(tmp_path).prepare(ResumePlan())
+    settings = AvatarSettings(priority="normal")
+    normal = await launcher(tmp_path, settings=settings).prepare(ResumePlan())
+    assert (low.nice, normal.nice) == (19, 0)

@@ -80,6 +80,8 @@ class Activities:
         """The events that follow from an event; most often none."""
         changes: list[AvatarEvent] = []
         if isinstance(event, TextEvent):
+            if self._voice is EngineState.RESPONDING:
+                return changes
             self._voice = EngineState.RESPONDING
         elif isinstance(event, ThinkingEvent):
             self._voice = EngineState.THINKING

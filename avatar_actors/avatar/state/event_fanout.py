@@ -18,7 +18,8 @@ class EventFanout:
 
     def __init__(self, provider: str, avatar: str) -> None:
         self._provider, self._avatar = provider, avatar
-        self._streams: list[EventStream] = []
+        # By the turn they want; None: all. A hundred waiting prompts cost the running one nothing.
+        self._streams: dict[int | None, list[EventStream]] = {None: []}
         self._follows: list[Follow] = []
         self._seq = 0
 
@@ -29,41 +30,53 @@ class EventFanout:
 
     def subscribe(self, stream: EventStream) -> None:
         """Fill this stream, which ends together with the avatar."""
-        self._streams.append(stream)
+        self._streams.setdefault(stream.turn_id, []).append(stream)
 
     def follow(self, follow: Follow) -> None:
         """Fill a stream that other avatars fill too; it outlives this one."""
         self._follows.append(follow)
+        self.subscribe(follow.stream)
 
     def remove(self, stream: EventStream) -> None:
         """Stop filling this stream and close it."""
-        self._streams = [other for other in self._streams if other is not stream]
-        self._follows = [other for other in self._follows if other.stream is not stream]
         stream.close()
+        self._drop_closed(stream.turn_id)
 
     def close(self) -> None:
         """The avatar ends: close the streams that are its own."""
-        for stream in self._streams:
-            stream.close()
+        shared = [follow.stream for follow in self._follows]
+        for streams in self._streams.values():
+            for stream in streams:
+                if stream not in shared:
+                    stream.close()
 
     def publish(self, turn_id: int, events: Sequence[AvatarEvent]) -> SlowReaders | None:
         """Number the events of a turn (or of none: 0) and push them; returns what was lost."""
-        self._streams = [stream for stream in self._streams if not stream.is_closed]
-        self._follows = [follow for follow in self._follows if not follow.stream.is_closed]
-        streams = self._streams
-        listeners = [each for each in streams if each.turn_id is None or each.turn_id == turn_id]
-        listeners += [follow.stream for follow in self._follows]
         first, self._seq = self._seq + 1, self._seq + len(events)
+        listeners = self._streams[None]
+        if turn_id in self._streams:
+            listeners = listeners + self._streams[turn_id]
         return self._push(self._stamped(turn_id, events, first), listeners) if listeners else None
 
     def _push(self, events: list[AvatarEvent], listeners: list[EventStream]) -> SlowReaders | None:
         merged = dropped = 0
         for stream in listeners:
-            before = stream.merged, stream.lost
+            if stream.is_closed:  # its reader has left, and no word of it came
+                self._drop_closed(stream.turn_id)
+                continue
+            merged_before, lost_before = stream.merged, stream.lost
             stream.push(events)
-            merged += stream.merged - before[0]
-            dropped += stream.lost - before[1]
+            merged += stream.merged - merged_before
+            dropped += stream.lost - lost_before
         return SlowReaders(self._provider, merged, dropped) if merged or dropped else None
+
+    def _drop_closed(self, turn_id: int | None) -> None:
+        is_open = [stream for stream in self._streams.get(turn_id, ()) if not stream.is_closed]
+        self._follows = [follow for follow in self._follows if not follow.stream.is_closed]
+        if is_open or turn_id is None:
+            self._streams[turn_id] = is_open
+        else:
+            self._streams.pop(turn_id, None)
 
     def _stamped(
         self, turn_id: int, events: Sequence[AvatarEvent], first: int

@@ -155,6 +155,8 @@ class Ledger(Generic[K]):
         self._warned.clear()
 
     def _limits(self) -> Iterator[Limit]:
+        if not self.has_limits:
+            return  # the total is a sum over all calls in flight
         budget, total = self.budget, self.total()
         if budget.cost_usd is not None:
             spent = total.cost_usd or 0.0

@@ -127,6 +127,8 @@ class _TreeView:
                 return
             try:
                 await renewed.wait()
+                # Here and not in the midst of a line.
+                await trio.lowlevel.checkpoint_if_cancelled()
             except trio.Cancelled:
                 self._read()
                 with trio.CancelScope(shield=True, deadline=trio.current_time() + LAST_SEND):

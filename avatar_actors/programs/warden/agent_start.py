@@ -3,9 +3,12 @@
 # Importing pathlib would cost the warden a quarter of its start-up.
 # ruff: noqa: PTH123
 
+import contextlib
 import errno
+import math
 import os
 import signal
+import time
 from collections.abc import Sequence
 
 from avatar_actors.programs.warden.order import StartOrder
@@ -27,6 +30,9 @@ CHANGED = (*DEAF_TO, signal.SIGCHLD, signal.SIGUSR1, signal.SIGXFSZ)
 
 # When memory runs out, an agent is to go before its keeper, the warden and the host.
 OOM_SCORE = b"300"
+
+# Seconds between two attempts to change an autogroup: the first pause, which doubles, and the last.
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 3.2
 
 
 class AgentNotStarted(Exception):
@@ -64,6 +70,9 @@ def _become_agent(order: StartOrder, stdio: Sequence[int], failure: int, keeper:
         if os.getppid() != keeper:
             os._exit(127)
         _look_untouched(stdio)
+        if order.nice:
+            with contextlib.suppress(PermissionError):
+                os.setpriority(os.PRIO_PROCESS, 0, order.nice)
         place = b"cwd"
         os.chdir(order.cwd)
         place = b"argv"
@@ -89,3 +98,43 @@ def _look_untouched(stdio: Sequence[int]) -> None:
     except OSError:
         # Not Linux, or a container that forbids it: the agent then stands in line with all others.
         pass
+
+
+class Autogroup:
+    """The agent's session, whose processes Linux schedules as one group with a nice of its own.
+
+    With `kernel.sched_autogroup_enabled` the nice of a process counts only within its session, and
+    each session gets as much CPU time as the host's. A process with its agent's nice that begins a
+    session of its own begins a group with the nice 0.
+    """
+
+    def __init__(self, agent: int, nice: int) -> None:
+        self._path = f"/proc/{agent}/autogroup"
+        self._nice = nice
+        self._pause = FIRST_PAUSE
+        self._try_at = 0.0 if nice else math.inf
+
+    def lower(self) -> float | None:
+        """Sets the group's nice if it is time; returns the seconds until the next attempt."""
+        now = time.monotonic()
+        if now >= self._try_at:
+            # At random, or keepers that began together would be refused together again and again.
+            pause = self._pause * (0.5 + os.urandom(1)[0] / 256)
+            self._try_at = math.inf if self._is_settled() else now + pause
+            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+        return None if self._try_at == math.inf else self._try_at - now
+
+    def _is_settled(self) -> bool:
+        try:
+            fd = os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                os.write(fd, b"%d" % self._nice)
+            finally:
+                os.close(fd)
+        except BlockingIOError:
+            # The kernel takes one change in 0.1 s from all unprivileged processes together.
+            return False
+        except OSError:
+            # No autogroups, or a container that forbids it: the nice of the process has to do.
+            return True
+        return True

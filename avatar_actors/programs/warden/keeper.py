@@ -13,7 +13,7 @@ import socket
 import time
 from collections.abc import Sequence
 
-from avatar_actors.programs.warden.agent_start import AgentNotStarted, start_agent
+from avatar_actors.programs.warden.agent_start import AgentNotStarted, Autogroup, start_agent
 from avatar_actors.programs.warden.order import StartOrder, unpack_order
 from avatar_actors.programs.warden.process_tree import (
     adopt_orphans,
@@ -95,6 +95,7 @@ class Keeper:
         self._close_grace = order.close_grace
         self._agent: int | None = agent
         self._group = agent
+        self._autogroup = Autogroup(agent, order.nice)
         self._heard = b""
         self._host_listens = True
         self._kill_at: float | None = None
@@ -107,8 +108,7 @@ class Keeper:
         while self._reap():
             if self._watch.host_died():
                 self._end(self._close_grace)
-            pause = self._keep_ledger() if self._kill_at is None else self._press()
-            if self._watch.wait(pause):
+            if self._watch.wait(self._guard() if self._kill_at is None else self._press()):
                 self._listen()
         say(self._control, f"gone {self._reaped}")
         if self._watch.host_died():
@@ -137,6 +137,11 @@ class Keeper:
             self._signal_tree(signal.SIGTERM)
             self._signal_tree(signal.SIGCONT)
         self._kill_at = kill_at if self._kill_at is None else min(kill_at, self._kill_at)
+
+    def _guard(self) -> float | None:
+        """What is to do while the agent runs; returns how long to wait before the next look."""
+        pauses = (self._keep_ledger(), self._autogroup.lower())
+        return min((each for each in pauses if each is not None), default=None)
 
     def _keep_ledger(self) -> float | None:
         """Tells the host who is in our tree when no warden above would inherit it.

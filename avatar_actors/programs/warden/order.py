@@ -1,6 +1,6 @@
 """The order to start an agent, as the host sends it to the keeper.
 
-One line, `order EXIT_GRACE CLOSE_GRACE ARGUMENTS LENGTH`, then LENGTH bytes: the working
+One line, `order EXIT_GRACE CLOSE_GRACE NICE ARGUMENTS LENGTH`, then LENGTH bytes: the working
 directory, the arguments and the environment's `NAME=value`, separated by NULs.
 """
 
@@ -8,27 +8,29 @@ import os
 from collections.abc import Mapping, Sequence
 
 ORDER = b"order"
-WORDS_IN_HEADER = 5
 
 
 class StartOrder:
-    """What to start and where; `exit_grace` and `close_grace` are those of the host's `Launch`."""
+    """What to start and where; the graces and `nice` are those of the host's `Launch`."""
 
-    __slots__ = ("argv", "close_grace", "cwd", "env", "exit_grace")
+    __slots__ = ("argv", "close_grace", "cwd", "env", "exit_grace", "nice")
 
     def __init__(
         self,
         argv: Sequence[bytes],
         cwd: bytes,
         env: Mapping[bytes, bytes],
+        *,
         exit_grace: float,
         close_grace: float,
+        nice: int,
     ) -> None:
         self.argv = argv
         self.cwd = cwd
         self.env = env
         self.exit_grace = exit_grace
         self.close_grace = close_grace
+        self.nice = nice
 
 
 def pack_order(order: StartOrder) -> bytes:
@@ -40,8 +42,8 @@ def pack_order(order: StartOrder) -> bytes:
     if any(b"\0" in part for part in parts):
         raise ValueError("embedded null byte")
     body = b"\0".join(parts)
-    header = (order.exit_grace, order.close_grace, len(order.argv), len(body))
-    return b"%b %r %r %d %d\n%b" % (ORDER, *header, body)
+    header = (order.exit_grace, order.close_grace, order.nice, len(order.argv), len(body))
+    return b"%b %r %r %d %d %d\n%b" % (ORDER, *header, body)
 
 
 def unpack_order(data: bytes) -> StartOrder | None:
@@ -49,13 +51,20 @@ def unpack_order(data: bytes) -> StartOrder | None:
     header, newline, body = data.partition(b"\n")
     if not newline:
         return None
-    _, exit_grace, close_grace, arguments, length = header.split()
+    _, exit_grace, close_grace, nice, arguments, length = header.split()
     if len(body) < int(length):
         return None
     cwd, *rest = body.split(b"\0")
     argv, pairs = rest[: int(arguments)], rest[int(arguments) :]
     env = dict(pair.split(b"=", 1) for pair in pairs)
-    return StartOrder(argv, cwd, env, float(exit_grace), float(close_grace))
+    return StartOrder(
+        argv,
+        cwd,
+        env,
+        exit_grace=float(exit_grace),
+        close_grace=float(close_grace),
+        nice=int(nice),
+    )
 
 
 def encode(texts: Sequence[str]) -> list[bytes]:

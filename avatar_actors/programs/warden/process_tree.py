@@ -14,6 +14,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 PR_SET_CHILD_SUBREAPER = 36
 
+PF_KTHREAD = 0x00200000
+
 # Of /proc/self/stat, counted after the process's name: where the command line lies in memory.
 ARG_START, ARG_END = 45, 46
 LONGEST_COMMAND_LINE = 65536
@@ -73,7 +75,7 @@ HAS_CHILDREN_FILES = os.path.exists(f"/proc/self/task/{os.getpid()}/children")
 class ProcessStat:
     """The parts of /proc/PID/stat that we need; times are in clock ticks."""
 
-    __slots__ = ("parent", "session", "started", "state", "ticks", "ticks_of_reaped")
+    __slots__ = ("flags", "parent", "session", "started", "state", "ticks", "ticks_of_reaped")
 
     def __init__(self, line: bytes) -> None:
         # The name stands in brackets and may hold anything, also brackets.
@@ -81,6 +83,7 @@ class ProcessStat:
         self.state = fields[0].decode()
         self.parent = int(fields[1])
         self.session = int(fields[3])
+        self.flags = int(fields[6])
         self.ticks = int(fields[11]) + int(fields[12])
         self.ticks_of_reaped = int(fields[13]) + int(fields[14])
         self.started = int(fields[19])
@@ -89,6 +92,11 @@ class ProcessStat:
     def is_dead(self) -> bool:
         """Whether it is a zombie, or about to be one."""
         return self.state in "ZX"
+
+    @property
+    def is_of_the_kernel(self) -> bool:
+        """Whether it is a thread of the kernel, which has no environment."""
+        return bool(self.flags & PF_KTHREAD)
 
     @property
     def is_stopped(self) -> bool:
@@ -103,6 +111,17 @@ def read_stat(pid: int) -> ProcessStat | None:
             return ProcessStat(file.read())
     except OSError:
         return None
+
+
+def is_free(pid: int) -> bool:
+    """Whether no process has this pid."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass  # another user's
+    return False
 
 
 def children(pid: int) -> list[int]:

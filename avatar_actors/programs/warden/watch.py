@@ -5,7 +5,7 @@ import os
 import select
 import signal
 
-from avatar_actors.programs.warden.process_tree import open_pidfd, read_stat
+from avatar_actors.programs.warden.process_tree import is_free, open_pidfd, read_stat
 
 # How often to look for a host that cannot be waited for, where the system has no pidfd.
 HOST_CHECK_SECONDS = 1.0
@@ -26,13 +26,7 @@ class Host:
         if self._stat is not None:
             stat = read_stat(self._pid)
             return stat is None or stat.is_dead or stat.started != self._stat.started
-        try:
-            os.kill(self._pid, 0)
-        except ProcessLookupError:
-            return True
-        except PermissionError:
-            return False
-        return False
+        return is_free(self._pid)
 
 
 class Poll:

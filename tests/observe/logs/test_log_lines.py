@@ -21,8 +21,16 @@ from avatar_actors.model.events import (
     TurnStartedEvent,
     UnrecognisedEvent,
 )
+from avatar_actors.model.redaction import Redactor
 from avatar_actors.model.values import BridgeState, Continuity, Level, Outcome, StallVerdict, Usage
-from avatar_actors.observe.log_lines import LOGGED, LOGGERS, LogLine, line_of, one_line
+from avatar_actors.observe.log_lines import (
+    LOGGED,
+    LOGGERS,
+    LogLine,
+    SecretsFilter,
+    line_of,
+    one_line,
+)
 
 CONTENT = "what was said in private"
 
@@ -114,3 +122,22 @@ def test_an_agent_cannot_forge_a_line() -> None:
         assert line.text.isprintable()
         assert "forged" not in line.text
     assert one_line("x" * 10_000) == "x" * 500
+
+
+def test_secrets_of_an_avatar_that_ended_are_hidden_until_the_next_one_starts() -> None:
+    secrets = SecretsFilter()
+    secrets.learn("aria", Redactor(["secret-of-aria", "secret-of-both"]))
+    secrets.let_go("aria")
+    assert secrets.known.hide("secret-of-aria.") == "[secret]."
+    secrets.learn("bert", Redactor(["secret-of-both"]))
+    assert secrets.known.hide("secret-of-aria.") == "secret-of-aria."
+    assert secrets.known.hide("secret-of-both.") == "[secret]."
+
+
+def test_avatar_that_starts_again_under_its_name_brings_its_own_secrets() -> None:
+    secrets = SecretsFilter()
+    secrets.learn("aria", Redactor(["the-old-secret"]))
+    secrets.learn("aria", Redactor(["the-new-secret"]))
+    assert secrets.known.hide("the-old-secret.") == "the-old-secret."
+    secrets.learn("bert", Redactor([]))
+    assert secrets.known.hide("the-new-secret.") == "[secret]."

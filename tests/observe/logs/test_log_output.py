@@ -182,6 +182,23 @@ async def test_it_rotates_and_keeps_the_old_ones_private(home: Home, tmp_path: P
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
 
 
+async def test_a_foreign_file_in_the_place_of_a_backup_is_kept_and_told_once(
+    home: Home, tmp_path: Path
+) -> None:
+    file, foreign = tmp_path / "avatars.log", tmp_path / "avatars.log.1"
+    rotating = LogSettings(file=file, level="DEBUG", max_bytes=500, backup_count=2)
+    with trio.fail_after(PATIENCE):
+        async with open_runtime(log=rotating) as runtime:
+            foreign.write_text("not a log")
+            aria = await runtime.start("embedded", "aria", **home.options())
+            await aria.chat(SAY)
+    assert foreign.read_text() == "not a log"
+    assert sorted(log_files(tmp_path)) == [file, foreign]
+    text = file.read_text()
+    assert text.count(f"the log is not rotated: the backup {foreign}") == 1
+    assert "turn 1 completed" in text
+
+
 async def test_a_stderr_that_hangs_holds_up_nobody(home: Home) -> None:
     reader, writer = os.pipe()
     with (

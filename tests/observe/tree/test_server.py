@@ -182,6 +182,22 @@ async def test_a_watcher_who_talks_is_hung_up_on_and_nobody_else(tmp_path: Path)
         assert endpoint.life == 1
 
 
+@pytest.mark.parametrize("_again", range(6))  # trio's order of tasks is random
+async def test_the_last_snapshot_is_of_the_moment_when_the_endpoint_stops(
+    tmp_path: Path, autojump_clock: MockClock, _again: int
+) -> None:
+    async with open_house(tmp_path) as house, watch_tree(house.at) as trees:
+        await anext(trees)
+        await trio.sleep(10)  # a look is due now, too
+        await house.add("till")
+        await house.root.terminate("tree endpoint")
+        *_, last = [each async for each in trees]
+        endpoint = found(last.tree, "tree endpoint")
+        assert endpoint is not None
+        assert endpoint.state == "stopping"
+        assert found(last.tree, "till") is not None
+
+
 async def test_the_next_life_of_the_endpoint_knows_what_the_one_before_knew(
     tmp_path: Path,
 ) -> None:

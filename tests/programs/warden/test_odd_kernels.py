@@ -1,4 +1,4 @@
-"""The warden where the kernel refuses: no fork for a moment, no pidfd at all."""
+"""The warden where the kernel refuses: no fork, no pidfd, no priority, no list of children."""
 
 import os
 import signal
@@ -59,6 +59,35 @@ def pidfd_open(pid):
     raise OSError(errno.ENOSYS, "none")
 os.pidfd_open = pidfd_open
 """
+REFUSES_AUTOGROUPS = """
+real_open, calls = os.open, 0
+def refusing_open(path, *rest):
+    global calls
+    if path.endswith("/autogroup"):
+        calls += 1
+        note(calls)
+        if calls <= {times}:
+            raise OSError(errno.{error}, "refused")
+    return real_open(path, *rest)
+os.open = refusing_open
+"""
+REFUSES_PRIORITIES = """
+def setpriority(which, who, priority):
+    raise OSError(errno.EPERM, "refused")
+os.setpriority = setpriority
+"""
+# A kernel without CONFIG_PROC_CHILDREN.
+NO_CHILDREN_FILES = """
+real_open = open
+def open(path, *rest, **more):
+    if str(path).endswith("/children"):
+        raise FileNotFoundError(path)
+    return real_open(path, *rest, **more)
+import builtins
+builtins.open = open
+real_exists = os.path.exists
+os.path.exists = lambda path: not path.endswith("/children") and real_exists(path)
+"""
 
 
 # Nothing wakes the keeper of this agent; a fork holds all descriptors, so that no socket tells of
@@ -83,6 +112,17 @@ async def main():
 
 trio.run(main)
 """
+
+AGENT_WITH_A_TOOL = """
+import os, signal
+if os.fork() == 0:
+    os.setsid()
+    os.write(1, f"{os.getpid()} {open('/proc/self/stat').read().split()[21]}".encode())
+signal.pause()
+"""
+
+
+SLEEP = "import signal; signal.pause()"
 
 
 def odd_python(folder: Path, prepare: str) -> str:
@@ -139,12 +179,43 @@ async def test_death_of_the_host_is_seen_without_a_pidfd(tmp_path: Path) -> None
         os.kill(int(fork), signal.SIGKILL)
 
 
-async def test_an_agent_and_its_tools_are_ended_without_a_pidfd(tmp_path: Path) -> None:
-    code = "import os, signal; os.fork() or os.setsid(); print('up', flush=True); signal.pause()"
+@pytest.mark.parametrize("prepare", [NO_PIDFD, NO_CHILDREN_FILES])
+@pytest.mark.parametrize("by", [Proof.KEEPER, Proof.WARDEN])
+async def test_an_agent_and_its_tools_are_ended_without_help_of_the_kernel(
+    tmp_path: Path, prepare: str, by: Proof
+) -> None:
     with trio.fail_after(PATIENCE):
-        warden = await WardenProcess.open(python=odd_python(tmp_path, NO_PIDFD))
+        warden = await WardenProcess.open(python=odd_python(tmp_path, prepare))
         async with await warden.lease() as lease:
-            await lease.run(python(code))
-            await lease.stdout.receive_some()
-            assert (await lease.end(0)).proof is Proof.KEEPER
+            await lease.run(python(AGENT_WITH_A_TOOL))
+            tool = (await lease.stdout.receive_some()).decode().split()
+            if by is Proof.WARDEN:
+                os.kill(lease.keeper_pid, signal.SIGKILL)
+            assert (await lease.end(0)).proof is by
+            assert not is_left(*tool)
         await warden.aclose()
+
+
+async def test_autogroup_that_the_kernel_refuses_for_now_is_tried_again(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    prepare = REFUSES_AUTOGROUPS.format(times=2, error="EAGAIN")
+    with trio.fail_after(PATIENCE):
+        warden = await WardenProcess.open(python=odd_python(tmp_path, prepare))
+        async with await warden.lease() as lease:
+            await lease.run(python(SLEEP, nice=19))
+            await eventually(lambda: notes.exists() and notes.read_text().split()[-1] == "3")
+            assert lease.returncode is None
+        await warden.aclose()
+    assert notes.read_text().split() == ["1", "2", "3"]
+
+
+async def test_agent_runs_where_its_priority_cannot_be_changed(tmp_path: Path) -> None:
+    prepare = REFUSES_AUTOGROUPS.format(times=9, error="EACCES") + REFUSES_PRIORITIES
+    with trio.fail_after(PATIENCE):
+        warden = await WardenProcess.open(python=odd_python(tmp_path, prepare))
+        async with await warden.lease() as lease:
+            await lease.run(python("print('up')", nice=19))
+            assert await lease.stdout.receive_some() == b"up\n"
+            assert await lease.exited() == 0
+        await warden.aclose()
+    assert (tmp_path / "notes").read_text().split() == ["1"]
