@@ -28,7 +28,7 @@ def counting_crossings() -> Generator[Crossings]:
 
     def counted_put(self: Any, item: Any) -> Any:
         message = item.message if type(item) is reply else item
-        name = self._bury.__self__.path.rpartition("/")[2]
+        name = self._owner.path.rpartition("/")[2]
         crossings.seen.append(f"{name}: {type(message).__name__}")
         return put(self, item)
 
