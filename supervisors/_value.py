@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import Field, FrozenInstanceError, dataclass, fields, make_dataclass
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, fields
 from types import FunctionType
 from typing import Any, ClassVar, NoReturn, dataclass_transform
 
@@ -56,12 +56,28 @@ class _LateInit:
         self._kind = kind
 
     def __get__(self, instance: Value | None, _: type[Value]) -> Callable[..., None]:
-        kind = self._kind
-        members = {"__doc__": kind.__doc__, "__post_init__": kind.__post_init__}
-        facts = [(field.name, field.type, field) for field in fields(kind)]
-        compiled = make_dataclass(
-            kind.__name__, facts, namespace=members, frozen=True, repr=False, eq=False
-        )
-        init: FunctionType = vars(compiled)["__init__"]
-        type.__setattr__(kind, "__init__", init)
-        return init.__get__(instance, kind)
+        init = _init_of(self._kind)
+        type.__setattr__(self._kind, "__init__", init)
+        return init.__get__(instance, self._kind)
+
+
+def _init_of(kind: type[Value]) -> FunctionType:
+    defaults = {each.name: each.default for each in fields(kind) if each.default is not MISSING}
+    by_place = [_parameter(each) for each in fields(kind) if not each.kw_only]
+    by_name = [_parameter(each) for each in fields(kind) if each.kw_only]
+    parameters = ", ".join(["self", *by_place, *(["*"] if by_name else []), *by_name])
+    lines = [f"    store(self, {each.name!r}, {each.name})" for each in fields(kind)]
+    source = "\n".join([f"def __init__({parameters}):", *lines, "    self.__post_init__()"])
+    found: dict[str, Any] = {"store": object.__setattr__, "defaults": defaults}
+    # Compiled first: `exec` of a text, as in dataclasses, makes Python forget that Ctrl-C ends the
+    # program, and its exit status is 1 then (seen with 3.11).
+    exec(compile(source, f"<{kind.__qualname__}>", "exec"), found)
+    init: FunctionType = found["__init__"]
+    init.__annotations__ = {each.name: each.type for each in fields(kind)} | {"return": None}
+    init.__qualname__ = f"{kind.__qualname__}.__init__"
+    init.__module__ = kind.__module__
+    return init
+
+
+def _parameter(field: Field[Any]) -> str:
+    return field.name if field.default is MISSING else f"{field.name}=defaults[{field.name!r}]"
