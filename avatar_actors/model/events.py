@@ -115,7 +115,7 @@ class ErrorEvent(AvatarEvent, frozen=True, tag="error"):
 
 
 class DiagnosticEvent(AvatarEvent, frozen=True, tag="diagnostic"):
-    """A remark of the agent's stderr, of a wire or of the runtime."""
+    """A notice of the agent, a line of its stderr, a remark of a wire or of the runtime."""
 
     message: str = ""
     level: Level = Level.INFO

@@ -138,7 +138,8 @@ def codex_profile(settings: AvatarSettings) -> AcpProfile:
         asks_after_start=True,
         failed_status=(("codex", "threadStatus", "type"), "systemError"),
         retry_notice=("codex", "error", "message"),
-        quiet_notifications=frozenset({"_auth/status_update"}),
+        # Zed's 0.16.0 knows no notices: this comes as a piece of the answer, in front of it.
+        warning_notices=("Model metadata for `",) if is_zed else (),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from avatar_actors.providers.acp import acp_provider
 from avatar_actors.providers.provider import Provider
+from avatar_actors.wire.acp.profile import AcpProfile
 
 
 def qwen_provider() -> Provider:
@@ -11,6 +12,8 @@ def qwen_provider() -> Provider:
     return acp_provider(
         "qwen",
         ("qwen", "--acp"),
+        # 0.24.4 proposes a next prompt after each turn.
+        AcpProfile(quiet_notifications=frozenset({"qwen/notify/session/prompt-suggestion"})),
         passes=("QWEN_*", "DASHSCOPE_API_KEY", "OPENAI_*"),
         install="npm install -g @qwen-code/qwen-code@latest",
     )

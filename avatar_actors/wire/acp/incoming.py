@@ -185,8 +185,9 @@ class AgentRequests:
 
 
 CANCEL_REQUEST: Final = "$/cancel_request"
-# For elicitations, which we do not offer: nothing to complete.
-QUIET: Final = frozenset({"elicitation/complete"})
+# For elicitations, which we do not offer: nothing to complete. How the agent is signed in: sent at
+# every start by codex-acp 2.6.0 and claude-agent-acp 0.99.1.
+QUIET: Final = frozenset({"elicitation/complete", "_auth/status_update", "auth/status_update"})
 
 
 class Incoming:

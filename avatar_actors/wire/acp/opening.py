@@ -144,6 +144,9 @@ class AcpOpening:
                     "writeTextFile": files is not FilesOffered.NONE,
                 },
                 "terminal": False,
+                # Without these, codex-acp 2.6.0 and claude-agent-acp 0.99.1 write their warnings
+                # into the answer.
+                "session": {"notices": {}, "compaction": {}},
             },
             "clientInfo": {"name": "avatar-actors", "version": __version__},
         }

@@ -59,11 +59,11 @@ class AcpProfile(Struct, frozen=True, kw_only=True):
     names none and the agent offers it; `permissions` and `asks_after_start` go with it, as in
     HeldBy. `known_agents` has the same by the name that an agent tells, and `asking_modes` are to
     be looked for in an agent that is not known, the best first. `mode_notice` begins a text that is
-    no answer but tells a new mode. `tool_name_end` ends the tool's name in a tool call's id.
-    `failed_status` is where in the `_meta` of session_info_update a status stands, and its value
-    that says that the turn failed; `retry_notice` is where the agent tells there that it tries
-    again. `takes_any_model`: also those that it does not list. `replays_late`: a loaded session's
-    history also after the answer.
+    no answer but tells a new mode; `warning_notices` begin one that warns, before any answer.
+    `tool_name_end` ends the tool's name in a tool call's id. `failed_status` is where in the
+    `_meta` of session_info_update a status stands, and its value that says that the turn failed;
+    `retry_notice` is where the agent tells there that it tries again. `takes_any_model`: also those
+    that it does not list. `replays_late`: a loaded session's history also after the answer.
     """
 
     system_prompt: SystemPromptBy = SystemPromptBy.INJECTED
@@ -76,6 +76,7 @@ class AcpProfile(Struct, frozen=True, kw_only=True):
     asking_modes: tuple[str, ...] = ()
     asks_after_start: bool = False
     mode_notice: str = ""
+    warning_notices: tuple[str, ...] = ()
     tool_name_end: str = ""
     failed_status: tuple[tuple[str, ...], str] = ((), "")
     retry_notice: tuple[str, ...] = ()

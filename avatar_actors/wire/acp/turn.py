@@ -112,6 +112,9 @@ class AcpTurnAccount:
             facts += [*impossible(usage), self.usage.event()]
         if notice and text.startswith(notice):
             facts.append(mode_event(text, notice))
+        elif not self._has_shown and text.startswith(self._profile.warning_notices):
+            self._attentive = True
+            facts.append(_warning(text.strip()))
         elif text:
             self._has_shown = True
             facts.append(TextEvent(text=text))
@@ -166,9 +169,7 @@ class AcpTurnAccount:
         if path and at(meta, *path) == failed:
             self._has_failed = self._attentive = True
         retry = text_at(meta, *self._profile.retry_notice) if self._profile.retry_notice else ""
-        if not retry:
-            return []
-        return [DiagnosticEvent(message=retry, level=Level.WARNING, source="agent")]
+        return [_warning(retry)] if retry else []
 
     def late(self, what: str) -> list[Fact]:
         """An update outside of its turn; reported once per turn or gap."""
@@ -227,6 +228,10 @@ class AcpTurnAccount:
     def _close_thought(self) -> list[Fact]:
         end = self._thoughts.close()
         return [] if end is None else [end]
+
+
+def _warning(words: str) -> DiagnosticEvent:
+    return DiagnosticEvent(message=words, level=Level.WARNING, source="agent")
 
 
 def _odd(update: UsageUpdate) -> list[DiagnosticEvent]:

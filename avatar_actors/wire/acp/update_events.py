@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from avatar_actors.model.events import (
     ActivityEvent,
     ContextEvent,
@@ -9,22 +11,33 @@ from avatar_actors.model.events import (
     PlanEvent,
     SessionInfoEvent,
 )
-from avatar_actors.model.values import ActivityStatus, Choice, PlanEntry
+from avatar_actors.model.values import ActivityStatus, Choice, Level, PlanEntry
 from avatar_actors.wire.acp.choices import option_of
 from avatar_actors.wire.acp.schema import ConfigOption
 from avatar_actors.wire.acp.update_types import (
     AudioBlock,
     Block,
     CommandsUpdate,
+    CompactionUpdate,
     ConfigUpdate,
     ImageBlock,
     LinkBlock,
     NamedPlanUpdate,
+    NoticeUpdate,
     PlanUpdate,
     TextBlock,
     UsageUpdate,
 )
 from avatar_actors.wire.json_values import as_count, at, is_array, text_at
+
+# Severities of the protocol; a custom one counts as a remark.
+LEVELS: Final = {"warning": Level.WARNING, "error": Level.ERROR}
+COMPACTIONS: Final = {
+    "in_progress": ("the agent is compacting its context", Level.INFO),
+    "completed": ("the agent has compacted its context", Level.INFO),
+    "cancelled": ("the agent has not compacted its context: cancelled", Level.WARNING),
+    "failed": ("the agent could not compact its context", Level.WARNING),
+}
 
 
 def block_text(block: Block) -> str:
@@ -90,6 +103,21 @@ def config_event(update: ConfigUpdate) -> SessionInfoEvent:
     return SessionInfoEvent(
         mode=_value(option_of("mode", options)), model=_value(option_of("model", options))
     )
+
+
+def notice_event(update: NoticeUpdate) -> DiagnosticEvent:
+    """A warning or remark of the agent's."""
+    words = ": ".join(filter(None, (update.title, text_at(update.description))))
+    level = LEVELS.get(update.severity, Level.INFO)
+    return DiagnosticEvent(message=words, level=level, source="agent")
+
+
+def compaction_event(update: CompactionUpdate) -> DiagnosticEvent:
+    """How far the compaction of the context is."""
+    unknown = f"compaction of the agent's context: {update.status[:80]}", Level.INFO
+    words, level = COMPACTIONS.get(update.status, unknown)
+    words = ": ".join(filter(None, (words, text_at(update.error))))
+    return DiagnosticEvent(message=words, level=level, source="agent")
 
 
 def sub_agent_event(parent_id: str, text: str) -> ActivityEvent:

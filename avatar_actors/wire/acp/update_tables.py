@@ -11,18 +11,23 @@ from avatar_actors.wire.acp.turn import AcpTurnAccount
 from avatar_actors.wire.acp.update_events import (
     block_text,
     commands_event,
+    compaction_event,
     config_event,
     mode_event,
     named_plan_event,
+    notice_event,
     plan_event,
 )
 from avatar_actors.wire.acp.update_types import (
     CommandsUpdate,
+    CompactionSummary,
+    CompactionUpdate,
     ConfigUpdate,
     InfoUpdate,
     MessageChunk,
     ModeUpdate,
     NamedPlanUpdate,
+    NoticeUpdate,
     PlanRemoved,
     PlanUpdate,
     ThoughtChunk,
@@ -80,6 +85,9 @@ def _of_session(turn: AcpTurnAccount) -> Table:
         ConfigUpdate: lambda update: [config_event(update)],
         InfoUpdate: info,
         UsageUpdate: turn.used_by_others,
+        NoticeUpdate: lambda update: [notice_event(update)],
+        CompactionUpdate: lambda update: [compaction_event(update)],
+        CompactionSummary: _nothing,
     }
 
 

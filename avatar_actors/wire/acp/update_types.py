@@ -164,6 +164,25 @@ class UsageUpdate(_Update, tag="usage_update", kw_only=True):
     cost: JsonObject | None = None
 
 
+class NoticeUpdate(_Update, tag="notice", kw_only=True):
+    """A warning or remark for the user, which is no part of the answer."""
+
+    severity: str = ""
+    title: str = ""
+    description: Any = None
+
+
+class CompactionUpdate(_Update, tag="compaction_update", kw_only=True):
+    """The agent is making its context shorter, or has ended doing so."""
+
+    status: str = ""
+    error: Any = None
+
+
+class CompactionSummary(_Update, tag="compaction_summary_chunk", kw_only=True):
+    """A piece of the summary that replaces the agent's context; for the agent itself."""
+
+
 Update: TypeAlias = (
     MessageChunk
     | ThoughtChunk
@@ -178,6 +197,9 @@ Update: TypeAlias = (
     | ConfigUpdate
     | InfoUpdate
     | UsageUpdate
+    | NoticeUpdate
+    | CompactionUpdate
+    | CompactionSummary
 )
 
 

@@ -47,6 +47,7 @@ def test_handshake_offers_what_is_implemented() -> None:
     assert params["clientCapabilities"] == {
         "fs": {"readTextFile": False, "writeTextFile": False},
         "terminal": False,
+        "session": {"notices": {}, "compaction": {}},
     }
 
 

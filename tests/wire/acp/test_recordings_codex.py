@@ -316,10 +316,49 @@ SETTERS = [
 ]
 
 
+# With the notices that the wire offers to take.
+UNKNOWN_MODEL = [
+    ["opened @agentclientprotocol/codex-acp 2.6.0 model=my-local-llm[medium] mode=…"],
+    [
+        "session commands ['plan', 'mcp', 'skills']",
+        "warning Model metadata for `my-local-llm` not found.…",
+        "text Hello from fake.",
+        "context 15/258400",
+        "session title hello",
+        "used 10 in, 5 out, 0 cached, 0 thought",
+        "over 1 completed end_turn",
+    ],
+]
+
+
+COMPACT = [
+    ["opened @agentclientprotocol/codex-acp 2.6.0 model=gpt-5.5[medium] mode=read-…"],
+    [
+        "session commands ['plan', 'mcp', 'skills']",
+        "text Hello from fake.",
+        "context 15/258400",
+        "session title hello",
+        "used 10 in, 5 out, 0 cached, 0 thought",
+        "over 1 completed end_turn",
+    ],
+    [
+        "info the agent is compacting its context",
+        "context 15/258400",
+        "context 15/258400",
+        "context 7698/258400",
+        "info the agent has compacted its context",
+        "used 10 in, 5 out, 0 cached, 0 thought",
+        "over 2 completed end_turn",
+    ],
+]
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("basic", BASIC),
+        ("unknown_model", UNKNOWN_MODEL),
+        ("compact", COMPACT),
         ("tools", TOOLS),
         ("reject", REJECT),
         ("cancel", CANCEL),

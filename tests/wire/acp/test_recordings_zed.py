@@ -175,10 +175,23 @@ MCP = [
 ]
 
 
+UNKNOWN_MODEL = [
+    ["opened codex-acp 0.16.0 model=my-local-llm mode=read-only"],
+    [
+        "warning Model metadata for `my-local-llm` not found.…",
+        "session commands ['review', 'review-branch', 'review-commit']",
+        "text Hello from fake.",
+        "context 15/258400",
+        "over 1 completed end_turn",
+    ],
+]
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("basic", BASIC),
+        ("unknown_model", UNKNOWN_MODEL),
         ("tools", TOOLS),
         ("reject", REJECT),
         ("cancel", CANCEL),

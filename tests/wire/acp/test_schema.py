@@ -37,6 +37,8 @@ REQUESTS: dict[str, type[BaseModel]] = {
 }
 # Gone from the schema, and still what gemini, codex-acp and qwen understand.
 NOT_IN_SCHEMA = {"session/set_model"}
+# Of the stable protocol, as the TypeScript SDK 2.4.0 has it; the Python package 0.12.1 lags.
+NOT_YET_IN_SCHEMA = {"notice", "compaction_update", "compaction_summary_chunk"}
 SERVERS = (
     McpServer(name="a", command="/bin/a", args=("x",), env={"K": "V"}),
     McpServer(name="b", url="http://b", transport="http", headers={"H": "1"}),
@@ -170,4 +172,4 @@ def test_schema_has_no_update_that_the_wire_does_not_know() -> None:
         for each in params.__args__
         for value in each.model_fields["session_update"].annotation.__args__
     }
-    assert kinds == known
+    assert kinds == known - NOT_YET_IN_SCHEMA

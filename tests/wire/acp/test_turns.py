@@ -1,7 +1,7 @@
 import pytest
 
 from avatar_actors.model.events import DiagnosticEvent, TextEvent, ThinkingEvent, UnrecognisedEvent
-from avatar_actors.model.values import CostSource, Outcome, Usage
+from avatar_actors.model.values import CostSource, Level, Outcome, Usage
 from avatar_actors.wire.acp.profile import AcpProfile
 from avatar_actors.wire.commands import Cancel, Close, Open, Prompt, Steer
 from avatar_actors.wire.facts import Fact, TurnOver
@@ -412,3 +412,39 @@ def test_what_was_written_to_a_cache_is_input() -> None:
     facts = in_turn().receive(reply(2, {"stopReason": "end_turn", "usage": usage}))
     used = over_in(facts).usage
     assert (used.input_tokens, used.cached_tokens, used.tokens) == (12, 3, 16)
+
+
+def test_a_notice_is_a_diagnostic_and_no_text_in_a_turn_and_outside() -> None:
+    wire = in_turn()
+    notice = update("notice", severity="warning", title="Unknown model", description="a guess")
+    facts = wire.receive(text("Hel") + notice + text("lo") + END + notice)
+    assert words([fact for fact in facts if isinstance(fact, TextEvent)]) == ["text Hello"]
+    told = [fact for fact in facts if isinstance(fact, DiagnosticEvent)]
+    assert [(each.message, each.level, each.source) for each in told] == [
+        ("Unknown model: a guess", Level.WARNING, "agent")
+    ] * 2
+
+
+@pytest.mark.parametrize(
+    ("severity", "level"),
+    [("info", Level.INFO), ("error", Level.ERROR), ("_own", Level.INFO)],
+)
+def test_the_severity_of_a_notice_is_the_level_of_its_diagnostic(
+    severity: str, level: Level
+) -> None:
+    [fact] = in_turn().receive(update("notice", severity=severity, title="x", description=[1]))
+    assert isinstance(fact, DiagnosticEvent)
+    assert (fact.message, fact.level) == ("x", level)
+
+
+def test_a_compaction_is_told_without_its_summary() -> None:
+    begun = update("compaction_update", compactionId="c", status="in_progress")
+    content = {"type": "text", "text": "what was said"}
+    chunk = update("compaction_summary_chunk", compactionId="c", content=content)
+    failed = update("compaction_update", compactionId="c", status="failed", error="too long")
+    told = in_turn().receive(begun + chunk + failed)
+    assert [fact.message for fact in told if isinstance(fact, DiagnosticEvent)] == [
+        "the agent is compacting its context",
+        "the agent could not compact its context: too long",
+    ]
+    assert len(told) == 2
