@@ -16,7 +16,7 @@ from tests.conformance.remains import directories_of
 from tests.fake_agents.launcher import configuration
 from tests.thorough import for_conformance
 
-KEYS = re.compile(r"\by\b.*\bn\b.*\be\b")
+KEYS = re.compile(r"press y, n, a( or e)? to answer|press y, n or a to answer")
 ASK = {"ask": "Bash", "input": {"command": "make bread"}}
 # Until the test makes the file `go`.
 WAIT = {
@@ -107,11 +107,13 @@ def test_the_end_of_the_turn_ends_the_editor(tmp_path: Path) -> None:
         assert_left_as_found(terminal)
 
 
-def test_an_agent_that_takes_no_other_input_says_so_and_waits(tmp_path: Path) -> None:
+def test_an_agent_that_takes_no_other_input_is_not_offered_one(tmp_path: Path) -> None:
     with avatar_in_terminal(tmp_path, "chat", script(ASK)) as terminal:
         wait_to_be_asked(terminal)
+        assert "[e]dit" not in terminal.text
         terminal.press("e")
-        terminal.wait_for("embedded does not accept a changed input")
+        terminal.wait_for("stop typing, then press y, n or a")
+        wait_to_be_asked(terminal)
         terminal.press("n")
         assert terminal.wait() == 0
 
@@ -126,6 +128,27 @@ def test_what_was_typed_before_the_question_answers_nothing(tmp_path: Path) -> N
         terminal.press("n")
         assert terminal.wait() == 0
         assert "[denied]" in terminal.text
+
+
+@pytest.mark.parametrize("command", ["chat", "tree"])
+def test_a_command_that_is_typed_ahead_allows_nothing(tmp_path: Path, command: str) -> None:
+    with avatar_in_terminal(tmp_path, command, script(WAIT, ASK, {"say": " done"})) as terminal:
+        terminal.wait_until(lambda: not terminal.echoes, "keys one by one")
+        (tmp_path / "go").touch()
+        terminal.wait_until(lambda: "make bread" in terminal.text, "question")
+        for key in "ls -la":
+            terminal.press(key)
+        terminal.wait_until(lambda: "stop typing" in terminal.text, "hint")
+        wait_to_be_asked(terminal)
+        for key in "ls -la":
+            terminal.press(key)
+            terminal.wait_until_read()
+        terminal.wait_until(lambda: "stop typing" in terminal.text, "hint")
+        wait_to_be_asked(terminal)
+        terminal.press("n")
+        assert terminal.wait() == 0
+        assert "reject once" in terminal.text
+        assert "allow" not in terminal.text
 
 
 def test_keys_come_from_the_terminal_though_stdin_is_a_pipe(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_a_key_answers_what_the_agent_asks_below_its_tree(
 ) -> None:
     arguments = ("tree", "--permission", "ask", "write notes.txt: buy milk")
     with avatar_in_terminal(tmp_path, *arguments, size=(80, 40)) as terminal:
-        terminal.wait_for("[y]es")
+        terminal.wait_for("to answer")
         assert "+buy milk" in terminal.text
         assert "└─ bridge" in terminal.text
         terminal.press(key)
@@ -222,7 +222,7 @@ def test_what_is_asked_below_a_tree_is_edited_before_it_is_allowed(tmp_path: Pat
     arguments = ("tree", "-c", "c.yaml", "write notes.txt: buy milk")
     editor = {"EDITOR": "sed -i s/milk/bread/"}
     with avatar_in_terminal(tmp_path, *arguments, env=editor) as terminal:
-        terminal.wait_for("[y]es")
+        terminal.wait_for("to answer")
         terminal.press("e")
         # An input that was not changed would not be answered for.
         assert terminal.wait() == 0

@@ -112,7 +112,7 @@ WALKTHROUGHS: Final = (
         "approval",
         ("chat", EDIT),
         (
-            Moment("the question", ("rm -rf build && make bread",), keys="y"),
+            Moment("the question", ("rm -rf build && make bread", "to answer"), keys="y"),
             Moment("allowed", is_last=True),
         ),
     ),

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from avatar_actors import Avatar, AvatarEvent, TextEvent, TurnEndedEvent
+from avatar_actors import (
+    Avatar,
+    AvatarEvent,
+    ProviderCapabilities,
+    TextEvent,
+    TurnEndedEvent,
+)
 from avatar_actors.cli.terminal.device import Keyboard, StdoutWriter
 from avatar_actors.cli.terminal.live_screen import LiveScreen
 from avatar_actors.cli.terminal.output import StderrNotes
@@ -28,6 +34,7 @@ class LiveOutput:
     def __init__(self, make: Callable[[], Display], descriptor: int, keyboard: Keyboard) -> None:
         self._make = make
         self._display: Display | None = None
+        self._can = ProviderCapabilities()
         self._is_ready = trio.Event()
         self._screen = LiveScreen(descriptor, keyboard, self.warn)
 
@@ -39,12 +46,16 @@ class LiveOutput:
     async def attend(self) -> None:
         """Paint, read keys and follow the window, until cancelled."""
         self._display = await trio.to_thread.run_sync(self._make)
+        self._display.meet(self._can)
         self._is_ready.set()
         await self._screen.run(self._display)
 
-    def meet(self, avatar: Avatar) -> None:
+    def meet(self, avatar: Avatar, can: ProviderCapabilities) -> None:
         """From now on keys can answer it."""
-        self._screen.approvals.call = lambda work: work(avatar)
+        self._can = can
+        if self._display is not None:
+            self._display.meet(can)
+        self._screen.meet(avatar, can)
 
     async def tell(self, events: Sequence[AvatarEvent]) -> None:
         """Fold the events in; the end of the turn is painted at once."""
@@ -116,7 +127,7 @@ class PipeOutput:
     async def attend(self) -> None:
         """Nothing to do."""
 
-    def meet(self, avatar: Avatar) -> None:
+    def meet(self, avatar: Avatar, can: ProviderCapabilities) -> None:
         """The avatar whose requests are denied."""
         self._approvals.avatar = avatar
 

@@ -16,6 +16,7 @@ from avatar_actors import (
     AvatarEvent,
     EventStream,
     Outcome,
+    ProviderCapabilities,
     Turn,
     TurnEndedEvent,
     open_runtime,
@@ -37,7 +38,7 @@ class ChatOutput(Protocol):
         """Its own work, until cancelled."""
         ...
 
-    def meet(self, avatar: Avatar) -> None:
+    def meet(self, avatar: Avatar, can: ProviderCapabilities) -> None:
         """The avatar has started and can be answered."""
         ...
 
@@ -151,8 +152,9 @@ class ChatRun:
                 avatar = await runtime.start(
                     choice.provider, listener=self._events, **choice.options
                 )
-                self._output.meet(avatar)
-                if caution := choice.caution(await avatar.capabilities()):
+                can = await avatar.capabilities()
+                self._output.meet(avatar, can)
+                if caution := choice.caution(can):
                     await self._output.caution(caution)
                 async with avatar.turn(prompt.prompt, **prompt.options) as turn:
                     self._turn = turn

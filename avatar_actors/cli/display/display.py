@@ -11,6 +11,7 @@ from avatar_actors import (
     AvatarEvent,
     PermissionClosedEvent,
     PermissionEvent,
+    ProviderCapabilities,
     RetryEvent,
     TextEvent,
     ThinkingEvent,
@@ -78,6 +79,10 @@ class Display:
                 pass
         self._state.fold(event, now)
         self._add(notice(event, self._style.signs))
+
+    def meet(self, can: ProviderCapabilities) -> None:
+        """Questions offer the keys that this agent takes."""
+        self._state.can_edit = can.editable_input
 
     def note(self, text: str) -> None:
         """Add a line of the program's own above the frame."""

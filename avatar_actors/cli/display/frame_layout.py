@@ -91,7 +91,9 @@ def _question(parts: FrameParts, renderer: Renderer, size: tuple[int, int]) -> l
     width, room = size
     asked, *others = parts.state.asks.values()
     signs = parts.style.signs
-    head, rows, foot = permission_question.panel(asked, len(others), signs, parts.now)
+    head, rows, foot = permission_question.panel(
+        asked, len(others), signs, parts.now, can_edit=parts.state.can_edit
+    )
     body = [line for row in rows for line in renderer.wrapped(row, width - 2, 2)]
     most = min(permission_question.MOST, max(1, room - 1 - len(foot)))
     if len(body) > most:

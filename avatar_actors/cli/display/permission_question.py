@@ -71,13 +71,13 @@ def _json(given: dict[str, Any]) -> str:
 
 
 def panel(
-    asked: OpenPermission, more: int, signs: Signs, now: float
+    asked: OpenPermission, more: int, signs: Signs, now: float, *, can_edit: bool
 ) -> tuple[Text, list[Text], list[Text]]:
     """Head, body, and foot with the keys; `more` is the number of other open requests."""
     ask = asked.event
     head = f"{signs.top}{signs.line} Allow {named(ask)}? "
     head += signs.line * max(0, _BOX - len(head))
-    foot = [Text.assemble((f"{signs.side} ", "warning"), keys())]
+    foot = [Text.assemble((f"{signs.side} ", "warning"), keys(can_edit))]
     note = [f"denied in {formatting.elapsed(asked.until - now)}"] if asked.until else []
     note += [f"{more} more to answer"] if more else []
     tail = f"{signs.bottom}{signs.line * 2}"
@@ -86,9 +86,10 @@ def panel(
     return title, details(ask), foot
 
 
-def keys() -> Text:
+def keys(can_edit: bool) -> Text:
     """The keys. Where the agent has no "always", the program remembers the answer."""
-    words = [("y", "es"), ("n", "o"), ("a", "lways"), ("e", "dit")]
+    words = [("y", "es"), ("n", "o"), ("a", "lways")]
+    words += [("e", "dit")] if can_edit else []
     row = Text()
     for key, rest in words:
         row.append(f"[{key}]", "key").append(f"{rest}  ")

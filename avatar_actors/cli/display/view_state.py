@@ -59,6 +59,7 @@ class ViewState(Struct):
     stall: StallEvent | None = None
     stall_since: float = 0.0
     asks: dict[str, OpenPermission] = field(default_factory=dict[str, OpenPermission])
+    can_edit: bool = False
 
     @property
     def usage(self) -> Usage:

@@ -21,11 +21,11 @@ from avatar_actors.cli.exit_codes import ExitCode, failure_of
 from avatar_actors.cli.repl.context import NotSent, ReplContext
 from avatar_actors.cli.repl.conversation import ClearInput, Decision, InterruptTurn, Leave, Send
 from avatar_actors.cli.repl.history_file import HistoryFile
-from avatar_actors.cli.repl.input_line import AnswerKeys, SlashCompleter, bindings_for
+from avatar_actors.cli.repl.input_line import SlashCompleter, bindings_for
 from avatar_actors.cli.repl.screen import PromptScreen, StderrLines
 from avatar_actors.cli.repl.slash_commands import TypedCommand, carry_out, typed_command
 from avatar_actors.cli.repl.view import ReplView
-from avatar_actors.cli.terminal.permissions import Approvals, ToolInput, edited
+from avatar_actors.cli.terminal.permissions import AnswerKeys, Approvals, ToolInput, edited
 
 
 class Background:
@@ -140,6 +140,11 @@ class ReplApp:
         """Whether a request is open and the person had time to see it."""
         return self._answer_keys.request(self._view.now) is not None
 
+    @property
+    def can_edit(self) -> bool:
+        """Whether the agent takes another input than it asked for."""
+        return self._answer_keys.can_edit
+
     def answer(self, key: str) -> None:
         """Answer the oldest request."""
         if (request := self._answer_keys.request(self._view.now)) is not None:
@@ -169,6 +174,7 @@ class ReplApp:
         # Without a first avatar the REPL ends; one that is lost later is replaced.
         await self._context.turns.start()
         can = await self._context.ask(Avatar.capabilities)
+        self._view.meet(can)
         if caution := self._context.choice.caution(can):
             self._view.say([f"! {caution}"])
         if self._history.problem:
@@ -216,7 +222,7 @@ class ReplApp:
         try:
             await self._approvals.press(key, request)
         finally:
-            self._answer_keys.give_back()
+            self._answer_keys.give_back(self._view.now)
             self._view.stir()
 
     async def _edit(self, given: ToolInput) -> ToolInput:

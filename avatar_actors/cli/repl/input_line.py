@@ -1,4 +1,4 @@
-"""The REPL's input line: its keys, its completion, and when a key answers a permission request.
+"""The REPL's input line: its keys and its completion.
 
 What a key or a command does is left to `app` and `slash_commands`.
 """
@@ -6,7 +6,7 @@ What a key or a command does is left to `app` and `slash_commands`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -14,53 +14,14 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from avatar_actors import Avatar, AvatarError, PermissionEvent
+from avatar_actors import Avatar, AvatarError
 from avatar_actors.cli.repl.context import ReplContext
 from avatar_actors.cli.repl.slash_commands import COMMANDS
+from avatar_actors.cli.terminal.permissions import EDIT_KEY, KEYS
 from avatar_actors.cli.terminal.text import one_line
 
 if TYPE_CHECKING:
     from avatar_actors.cli.repl.app import ReplApp
-
-KEYS: Final = ("y", "n", "a", "e")
-
-# A key answers only after this long without typing, so that nobody answers by accident.
-PAUSE: Final = 0.5
-
-
-class AnswerKeys:
-    """Tracks the oldest open request and when the person last typed."""
-
-    def __init__(self) -> None:
-        self._request: PermissionEvent | None = None
-        self._since = 0.0
-        self._taken = ""
-
-    def look(self, asks: tuple[PermissionEvent, ...], now: float) -> None:
-        """Update the open requests, oldest first."""
-        waiting = [one for one in asks if one.request_id != self._taken]
-        oldest = waiting[0] if waiting else None
-        if oldest is not None and oldest != self._request:
-            self._since = now
-        self._request = oldest
-
-    def typed(self, now: float) -> None:
-        """The person is typing."""
-        self._since = now
-
-    def request(self, now: float) -> PermissionEvent | None:
-        """The request that a key would answer now."""
-        return self._request if now - self._since >= PAUSE else None
-
-    def take(self, request: PermissionEvent) -> None:
-        """A key was pressed for it; ignore further keys meanwhile."""
-        self._taken = request.request_id
-        self._request = None
-
-    def give_back(self) -> None:
-        """The key is handled; if the request is still open, it can be answered."""
-        self._taken = ""
-
 
 is_typing = ~is_searching
 
@@ -94,8 +55,10 @@ def bindings_for(app: ReplApp, line: Buffer) -> KeyBindings:
     def answer(event: KeyPressEvent) -> None:
         app.answer(event.data)
 
+    can_answer = is_empty & Condition(lambda: app.can_answer)
     for key in KEYS:
-        keys.add(key, filter=is_empty & Condition(lambda: app.can_answer))(answer)
+        keys.add(key, filter=can_answer)(answer)
+    keys.add(EDIT_KEY, filter=can_answer & Condition(lambda: app.can_edit))(answer)
     return keys
 
 

@@ -8,12 +8,12 @@ from typing import Final
 
 from rich.text import Text
 
-from avatar_actors import AvatarEvent, TextEvent
+from avatar_actors import AvatarEvent, ProviderCapabilities, TextEvent
 from avatar_actors.cli.display import Display
 from avatar_actors.cli.repl.conversation import Conversation
-from avatar_actors.cli.repl.input_line import AnswerKeys
 from avatar_actors.cli.repl.screen import CONTINUED, PROMPT, PromptScreen, ScreenContent
 from avatar_actors.cli.terminal.device import wants_colour
+from avatar_actors.cli.terminal.permissions import AnswerKeys
 from avatar_actors.cli.terminal.rendering import Renderer, Style
 from avatar_actors.cli.terminal.text import one_line, plain
 
@@ -60,6 +60,11 @@ class ReplView:
             if self._unrendered > _PORTION:
                 self._gather()
         self._news.set()
+
+    def meet(self, can: ProviderCapabilities) -> None:
+        """Questions offer the keys that this agent takes."""
+        self._display.meet(can)
+        self._answer_keys.can_edit = can.editable_input
 
     def say(self, lines: Iterable[str]) -> None:
         """Print lines of the REPL's own, below what the avatar has said so far."""
@@ -137,9 +142,8 @@ class ReplView:
         return [*lines, f"and {more} more"] if more > 0 else lines
 
     def _hint(self, now: float) -> str:
-        if self._answer_keys.request(now) is not None and self._screen.is_input_empty:
-            return "press y, n, a or e to answer"
-        return self._conversation.hint(now)
+        asked = self._answer_keys.hint(now) if self._screen.is_input_empty else ""
+        return asked or self._conversation.hint(now)
 
     def _is_live(self) -> bool:
         """Whether the picture changes without new events."""

@@ -11,11 +11,17 @@ from typing import Final, Protocol
 
 import trio
 
-from avatar_actors import AvatarEvent, PermissionEvent, TurnEndedEvent
+from avatar_actors import (
+    Avatar,
+    AvatarEvent,
+    PermissionEvent,
+    ProviderCapabilities,
+    TurnEndedEvent,
+)
 from avatar_actors.cli.exit_codes import Failure
 from avatar_actors.cli.terminal.device import Keyboard, StdoutWriter, size_of
 from avatar_actors.cli.terminal.painter import END, Painter
-from avatar_actors.cli.terminal.permissions import Approvals, ToolInput, edited
+from avatar_actors.cli.terminal.permissions import AnswerKeys, Approvals, ToolInput, edited
 
 # Seconds between two paints: enough for the eye, few enough for a slow line.
 PACE: Final = 1 / 12
@@ -59,7 +65,8 @@ class LiveScreen:
         on_key: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.is_away = False
-        self.approvals = Approvals(self._edit, note)
+        self._approvals = Approvals(self._edit, note)
+        self._answer_keys = AnswerKeys()
         self._descriptor, self._keyboard, self._on_key = descriptor, keyboard, on_key
         self._writer = StdoutWriter(descriptor)
         self._painter = Painter(self._size)
@@ -67,7 +74,6 @@ class LiveScreen:
         self._lock = trio.Lock()
         self._changed = trio.Event()
         self._editing = trio.CancelScope()
-        self._shown: PermissionEvent | None = None
         self._is_half_written = self._is_over = False
 
     async def run(self, picture: Picture) -> None:
@@ -85,6 +91,11 @@ class LiveScreen:
                     await self._changed.wait()
                 self._changed = trio.Event()
 
+    def meet(self, avatar: Avatar, can: ProviderCapabilities) -> None:
+        """From now on keys can answer this avatar."""
+        self._approvals.call = lambda work: work(avatar)
+        self._answer_keys.can_edit = can.editable_input
+
     def changed(self) -> None:
         """Paint soon."""
         self._changed.set()
@@ -93,7 +104,7 @@ class LiveScreen:
         """Answer what was allowed for good; close the editor at the end of the turn."""
         for event in events:
             if isinstance(event, PermissionEvent):
-                await self.approvals.hear(event)
+                await self._approvals.hear(event)
             if isinstance(event, TurnEndedEvent):
                 self._editing.cancel()
         self.changed()
@@ -128,9 +139,12 @@ class LiveScreen:
                 width, height = self._size()
                 finished = picture.finished(width)
                 frame = picture.frame(width, height, trio.current_time())
-                asked = next(iter(picture.asks), None)
+                asks = picture.asks
+                if asks and (hint := self._answer_keys.hint(trio.current_time())):
+                    frame[-1:] = [hint]
                 await self._write(self._painter.paint(finished, frame))
-                self._shown = asked
+                # Only what a person has before their eyes can be answered.
+                self._answer_keys.look(asks, trio.current_time())
 
     async def _write(self, data: bytes) -> None:
         self._is_half_written = True
@@ -139,11 +153,17 @@ class LiveScreen:
 
     async def _read_keys(self, picture: Picture) -> None:
         while True:
-            for key in await self._keyboard.pressed():
+            keys = await self._keyboard.pressed()
+            for key in keys:
                 self._on_key(key)
-                # Only what a person has before their eyes can be answered.
-                if self._shown is not None and self._shown in picture.asks:
-                    await self.approvals.press(key, self._shown)
+            request = self._answer_keys.pressed(keys, trio.current_time())
+            if request is not None and request in picture.asks:
+                await self._answer(keys, request)
+
+    async def _answer(self, key: str, request: PermissionEvent) -> None:
+        self._answer_keys.take(request)
+        await self._approvals.press(key, request)
+        self._answer_keys.give_back(trio.current_time())
 
     async def _follow_window(self) -> None:
         with trio.open_signal_receiver(signal.SIGWINCH, signal.SIGTSTP) as signals:

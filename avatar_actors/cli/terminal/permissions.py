@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import tempfile
@@ -28,6 +29,80 @@ Edit: TypeAlias = Callable[[ToolInput], Awaitable[ToolInput]]
 # Runs a command in the terminal; its exit code.
 RunEditor: TypeAlias = Callable[[list[str]], Awaitable[int]]
 TO_AGENT: Final = "Nobody can be asked here: this run takes no answers from a person."
+
+
+KEYS: Final = ("y", "n", "a")
+EDIT_KEY: Final = "e"
+# A key answers only once the request was on the screen this long: before, it was typed blindly.
+PAUSE: Final = 0.5
+# Any other key means that the person is typing, until they have stopped for this long.
+TYPING: Final = 1.0
+
+
+class AnswerKeys:
+    """Decides whether a key answers a permission request: the oldest one, after a quiet moment."""
+
+    def __init__(self) -> None:
+        self.can_edit = False
+        self._request: PermissionEvent | None = None
+        self._asked_at = self._typed_at = -math.inf
+        self._taken = ""
+
+    def look(self, asks: tuple[PermissionEvent, ...], now: float) -> None:
+        """These open requests, oldest first, are on the screen now."""
+        waiting = [one for one in asks if one.request_id != self._taken]
+        oldest = waiting[0] if waiting else None
+        if oldest is not None and oldest != self._request:
+            self._asked_at = now
+        self._request = oldest
+
+    def typed(self, now: float) -> None:
+        """The person typed something that is not an answer."""
+        self._typed_at = now
+
+    def request(self, now: float) -> PermissionEvent | None:
+        """The request that a key would answer now."""
+        is_quiet = now - self._asked_at >= PAUSE and not self._is_typing(now)
+        return self._request if is_quiet else None
+
+    def pressed(self, keys: str, now: float) -> PermissionEvent | None:
+        """The request that these keys answer; otherwise they count as typed.
+
+        Several at once, as when a text is pasted, answer nothing.
+        """
+        is_answer = keys.lower() in KEYS or (self.can_edit and keys.lower() == EDIT_KEY)
+        request = self.request(now) if is_answer else None
+        if request is None:
+            self.typed(now)
+        return request
+
+    def take(self, request: PermissionEvent) -> None:
+        """A key was pressed for it; ignore further keys meanwhile."""
+        self._taken = request.request_id
+        self._request = None
+
+    def give_back(self, now: float) -> None:
+        """The key is handled; if the request is still open, it can be answered.
+
+        What was typed meanwhile may only be read now, and was not meant for the next request.
+        """
+        self._taken, self._asked_at = "", now
+
+    def hint(self, now: float) -> str:
+        """What the person can do about the request; empty if there is none, or it has just come."""
+        if self._request is None:
+            return ""
+        if self._is_typing(now):
+            return f"stop typing, then press {self._named}"
+        return f"press {self._named} to answer" if self.request(now) else ""
+
+    def _is_typing(self, now: float) -> bool:
+        return now - self._typed_at < TYPING
+
+    @property
+    def _named(self) -> str:
+        *others, last = (*KEYS, EDIT_KEY) if self.can_edit else KEYS
+        return f"{', '.join(others)} or {last}"
 
 
 T = TypeVar("T")
@@ -79,13 +154,9 @@ class Approvals:
             await self._answer(asked, Permit.ALLOW_ONCE)
 
     async def _allow_edited(self, asked: PermissionEvent) -> None:
-        if self.call is None:
-            return
         try:
-            if not (await self.call(Avatar.capabilities)).editable_input:
-                raise Failure(f"{asked.provider} does not accept a changed input; press y, n or a")
             changed = await self._edit(asked.tool_input)
-        except (Failure, AvatarDown) as error:
+        except Failure as error:
             self._note(str(error))
             return
         if changed == asked.tool_input:

@@ -14,6 +14,7 @@ from avatar_actors import (
     AvatarEvent,
     PermissionClosedEvent,
     PermissionEvent,
+    ProviderCapabilities,
     TreeSnapshot,
 )
 from avatar_actors.cli.display import Display, Style
@@ -51,7 +52,7 @@ class TreePipe:
         """Where a subclass writes it."""
         raise NotImplementedError
 
-    def meet(self, avatar: Avatar) -> None:
+    def meet(self, avatar: Avatar, can: ProviderCapabilities) -> None:
         """The avatar whose requests are denied."""
         self._approvals.avatar = avatar
 
@@ -164,9 +165,10 @@ class TreeScreen:
         self._above.append(one_line(text))
         self._screen.changed()
 
-    def meet(self, avatar: Avatar) -> None:
+    def meet(self, avatar: Avatar, can: ProviderCapabilities) -> None:
         """The avatar that keys answer."""
-        self._screen.approvals.call = lambda work: work(avatar)
+        self._questions.meet(can)
+        self._screen.meet(avatar, can)
 
     async def hear(self, events: Sequence[AvatarEvent]) -> None:
         """Show the questions among these events, and what became of them."""

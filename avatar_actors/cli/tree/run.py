@@ -20,6 +20,7 @@ from avatar_actors import (
     EngineStateEvent,
     ObservableProgram,
     Outcome,
+    ProviderCapabilities,
     ThinkingEvent,
     TreeHappening,
     TreeSnapshot,
@@ -222,9 +223,9 @@ class TreeOfTurn:
                 self._seen.set()
                 self._seen = trio.Event()
 
-    def meet(self, avatar: Avatar) -> None:
+    def meet(self, avatar: Avatar, can: ProviderCapabilities) -> None:
         """The avatar has started, so there is a tree."""
-        self._output.meet(avatar)
+        self._output.meet(avatar, can)
         self._is_up.set()
 
     async def tell(self, events: Sequence[AvatarEvent]) -> None:

@@ -21,6 +21,7 @@ from avatar_actors import (
     Permit,
     PlanEntry,
     PlanEvent,
+    ProviderCapabilities,
     SessionInfoEvent,
     StateEvent,
     TextEvent,
@@ -201,8 +202,9 @@ def asked(tool_input: dict[str, Any], request_id: str = "r") -> PermissionEvent:
 
 def test_question_shows_the_exact_command_and_the_keys() -> None:
     display = told(STARTED, asked({"command": "rm -rf build\nmake"}))
-    living = frame(display)
-    assert "│ $ rm -rf build\n│   make\n│ [y]es  [n]o  [a]lways  [e]dit" in living
+    assert "│ $ rm -rf build\n│   make\n│ [y]es  [n]o  [a]lways\n" in frame(display)
+    display.meet(ProviderCapabilities(editable_input=True))
+    assert "│ [y]es  [n]o  [a]lways  [e]dit\n" in frame(display)
     assert [ask.request_id for ask in display.asks] == ["r"]
 
 
