@@ -68,7 +68,7 @@ class LogFile(RotatingFileHandler):
         if self._lost == 1 and logging.raiseExceptions and sys.stderr is not None:
             words = f"avatar_actors: the log {self._place} cannot be written: {error.strerror}"
             with suppress(OSError, ValueError):  # stderr is full or closed
-                print(f"{words}; lines are lost until it can", file=sys.stderr, flush=True)
+                sys.stderr.write(f"{words}; lines are lost until it can\n")
 
     def _foreign_backup(self) -> str:
         """The file that a backup would wrongly replace, and what is wrong; else nothing."""

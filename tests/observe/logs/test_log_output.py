@@ -293,7 +293,9 @@ def test_a_full_disk_under_the_log_ends_nobody_and_is_one_line(tmp_path: Path) -
 def test_a_disk_with_room_again_gets_a_line_about_the_lost_ones(tmp_path: Path) -> None:
     file, told = run_on_a_full_disk(tmp_path, "room again")
     assert told.count("\n") == 1
-    assert re.search(r"WARNING .*\d+ line\(s\) before the last one may be missing", file.read_text())
+    assert re.search(
+        r"WARNING .*\d+ line\(s\) before the last one may be missing", file.read_text()
+    )
 
 
 @pytest.mark.parametrize("name", ["missing/avatars.log", "."])
