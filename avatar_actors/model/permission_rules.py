@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 from typing import Final
 
@@ -9,8 +10,9 @@ from avatar_actors.model.settings import PermissionMode
 from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import JsonObject, PermissionBasis, Permit
 
-# Tool kinds, in ACP's words, that only look.
+# Tool kinds, in ACP's words, that only look, and all of them.
 LOOKING: Final = frozenset({"read", "search", "think", "fetch"})
+TOOL_KINDS: Final = LOOKING | {"edit", "delete", "move", "execute", "switch_mode", "other"}
 # The kind is the agent's word. These names and arguments belie a word that says "only looking".
 _CHANGING_NAMES: Final = {
     **dict.fromkeys(("bash", "exec", "exec_command", "run_shell_command", "shell"), "execute"),
@@ -51,11 +53,15 @@ class Rules:
         self._mode = mode
         self._policy = policy
         self._denials = ToolPolicy(deny=policy.deny)
+        self._denied_kinds = policy.denials_of_kinds()
+        self._allowances = ToolPolicy(allow=policy.allow)
 
     def verdict(
-        self, tool_name: str, kind: str, tool_input: JsonObject
+        self, tool_name: str, kind: str, tool_input: JsonObject, title: str = ""
     ) -> tuple[Permit, str] | None:
         """The decision and who made it; None: the host is to be asked."""
+        if self._denies(tool_name, kind, tool_input, title):
+            return Permit.REJECT_ONCE, "tool policy"
         allowed = self._policy.verdict(tool_name, tool_input)
         if allowed is not None:
             return (Permit.ALLOW_ONCE if allowed else Permit.REJECT_ONCE), "tool policy"
@@ -66,21 +72,41 @@ class Rules:
             return (Permit.ALLOW_ONCE if looks else Permit.REJECT_ONCE), "safe mode"
         return None
 
+    def warnings(self, known: Collection[str]) -> list[str]:
+        """What to tell the host about patterns that fit none of the agent's known tools."""
+        unknown = self._policy.unknown_names({*known, *TOOL_KINDS})
+        return [
+            f"{field} {pattern!r} fits no known tool of this agent and no kind of tools, so it may"
+            f" {field} nothing; the names to use are those in PermissionEvent.tool_name"
+            for field, pattern in unknown
+        ]
+
+    def _denies(self, tool_name: str, kind: str, tool_input: JsonObject, title: str) -> bool:
+        """Whether `deny` fits the name, the kind, or the title of a tool that has no name."""
+        names = [tool_name, title] if title and tool_name == kind else [tool_name]
+        is_denied = any(self._denials.verdict(name, tool_input) is False for name in names)
+        return is_denied or self._denied_kinds.verdict(kind, tool_input) is False
+
     def broken_by(
-        self, tool_name: str, kind: str, tool_input: JsonObject, basis: PermissionBasis
+        self,
+        tool_name: str,
+        kind: str,
+        tool_input: JsonObject,
+        basis: PermissionBasis,
+        *,
+        title: str = "",
     ) -> Rule | None:
         """The rule that forbids this tool to run unasked, if one does.
 
         A denial counts for every tool that does more than think, the others for those that change
         things. Some agents ask by a tool's kind and run it by its name: a pattern may have either.
         """
-        names, does = (tool_name, kind), kind_of(tool_name, kind, tool_input)
-        is_denied = any(self._denials.verdict(name, tool_input) is False for name in names)
-        if is_denied and does != "think":
+        does = kind_of(tool_name, kind, tool_input)
+        if self._denies(tool_name, kind, tool_input, title) and does != "think":
             return Rule.DENIED
         if not changes_things(does, basis):
             return None
-        decisions = {self._policy.verdict(name, tool_input) for name in names}
+        decisions = {self._allowances.verdict(name, tool_input) for name in (tool_name, kind)}
         if True in decisions:
             return None
         return Rule.NOT_ALLOWED if False in decisions else _OF_MODES.get(self._mode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Final
@@ -30,7 +31,7 @@ _STEP_UP: Final = re.compile(r"(?:^|[/\\])(?:\.|%2e){2}(?:[/\\?#]|$)|[\x00-\x1f]
 class ToolPolicy(Struct, frozen=True):
     """Patterns on tool names, or on names and arguments as `Bash(git *)`; deny is asked first.
 
-    With `allow` given, what it does not name is denied.
+    With `allow` given, what it does not name is denied. Capitals in a name count in `allow` only.
     """
 
     allow: tuple[str, ...] = ()
@@ -51,11 +52,31 @@ class ToolPolicy(Struct, frozen=True):
             return True
         return False if self.allow else None
 
+    def denials_of_kinds(self) -> ToolPolicy:
+        """The `deny` patterns that may mean a kind of tools: those whose name has no capitals."""
+        names = {pattern: _parted(pattern)[0] for pattern in self.deny}
+        return ToolPolicy(deny=tuple(each for each in self.deny if names[each].islower()))
+
+    def unknown_names(self, known: Collection[str]) -> list[tuple[str, str]]:
+        """The patterns that fit none of these tools, each as (field, pattern).
+
+        Names of MCP tools are not known beforehand: their patterns are left out.
+        """
+        small = {name.lower() for name in known}
+        allow = [each for each in self.allow if not _fits_any(_parted(each)[0], known)]
+        deny = [each for each in self.deny if not _fits_any(_parted(each)[0].lower(), small)]
+        unknown = [*(("allow", each) for each in allow), *(("deny", each) for each in deny)]
+        return [(field, each) for field, each in unknown if not each.lower().startswith("mcp")]
+
+
+def _fits_any(pattern: str, names: Collection[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names)
+
 
 def _denies(pattern: str, tool_name: str, tool_input: JsonObject) -> bool:
     """Whether the pattern fits any text of the input; what cannot be read is denied."""
     name, wanted = _parted(pattern)
-    if not fnmatchcase(tool_name, name):
+    if not fnmatchcase(tool_name.lower(), name.lower()):
         return False
     try:
         return wanted is None or any(fnmatchcase(text, wanted) for text in every_text(tool_input))

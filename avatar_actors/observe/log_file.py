@@ -11,6 +11,8 @@ import logging
 import os
 import re
 import stat
+import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -21,12 +23,19 @@ from avatar_actors.model.errors import SettingsError
 PRIVATE: Final = 0o600
 
 
+def warning_record(words: str) -> logging.LogRecord:
+    """A line that the log writes about itself."""
+    facts = {"name": "avatar_actors", "levelno": logging.WARNING, "levelname": "WARNING"}
+    return logging.makeLogRecord({**facts, "msg": words})
+
+
 class LogFile(RotatingFileHandler):
     """A rotating file that only its owner can read: it tells who uses which agent, and when."""
 
     def __init__(self, place: Path, max_bytes: int, backup_count: int) -> None:
         self._place, self._kept = place, backup_count
         self._has_warned = False
+        self._lost = 0
         if foreign := self._foreign_backup():
             raise SettingsError(f"log.file: the backup {foreign}; move it away")
         super().__init__(place, maxBytes=max_bytes, backupCount=backup_count, encoding="utf-8")
@@ -38,10 +47,28 @@ class LogFile(RotatingFileHandler):
         foreign = self._foreign_backup()
         if foreign and not self._has_warned:
             self._has_warned = True
-            facts = {"name": "avatar_actors", "levelno": logging.WARNING, "levelname": "WARNING"}
-            words = f"the log is not rotated: the backup {foreign}"
-            self.emit(logging.makeLogRecord({**facts, "msg": words}))
+            self.emit(warning_record(f"the log is not rotated: the backup {foreign}"))
         return not foreign
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line; the first one after a failure is followed by how many were lost."""
+        lost = self._lost
+        super().emit(record)
+        if lost and self._lost == lost:
+            self._lost = 0
+            self.emit(warning_record(f"{lost} line(s) before the last one may be missing"))
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Report a disk that takes no line once, in one line on stderr; then count."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            super().handleError(record)
+            return
+        self._lost += 1
+        if self._lost == 1 and logging.raiseExceptions and sys.stderr is not None:
+            words = f"avatar_actors: the log {self._place} cannot be written: {error.strerror}"
+            with suppress(OSError, ValueError):  # stderr is full or closed
+                sys.stderr.write(f"{words}; lines are lost until it can\n")
 
     def _foreign_backup(self) -> str:
         """The file that a backup would wrongly replace, and what is wrong; else nothing."""

@@ -19,7 +19,7 @@ import trio
 
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import LogSettings
-from avatar_actors.observe.log_file import LogFile
+from avatar_actors.observe.log_file import LogFile, warning_record
 from avatar_actors.observe.log_lines import SecretsFilter
 
 _WRITERS = ("avatar_actors", "supervisors")
@@ -45,6 +45,8 @@ class _Output(QueueHandler):
     """The handler of one file: puts records into the queue of the thread that writes it."""
 
     def __init__(self, settings: LogSettings) -> None:
+        # First, since it may fail: `logging` keeps every handler that was begun until the exit.
+        self._target = _target(settings)
         self._lines: queue.Queue[logging.LogRecord | None] = queue.Queue(_WAITING)
         super().__init__(self._lines)
         self.settings = settings
@@ -52,7 +54,6 @@ class _Output(QueueHandler):
         self.setLevel(settings.level.upper())
         self._dropped = 0
         self._is_closed = False
-        self._target = _target(settings)
         self._target.setFormatter(logging.Formatter(settings.format))
         self._writer = _Writer(self._lines, self._target)
         self._writer.start()
@@ -72,8 +73,7 @@ class _Output(QueueHandler):
         self._writer.stop()
         if self._dropped:
             words = f"{self._dropped} line(s) were not written: the disk was too slow"
-            facts = {"name": "avatar_actors", "levelno": logging.WARNING, "msg": words}
-            self._target.handle(logging.makeLogRecord({**facts, "levelname": "WARNING"}))
+            self._target.handle(warning_record(words))
         with suppress(OSError):
             self._target.close()
         super().close()

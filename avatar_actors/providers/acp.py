@@ -13,6 +13,7 @@ from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings, PermissionMode
 from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import PermissionBasis
+from avatar_actors.providers import tool_names
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider, Remote
 from avatar_actors.providers.registry import check_options, choice, number
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, HeldBy
@@ -189,10 +190,12 @@ def acp_provider(
         return remote_at(url, settings)
 
     def wire(settings: AvatarSettings) -> AcpWire:
-        chosen = with_permissions(_chosen(quirks, settings), settings)
-        return AcpWire(chosen, settings.max_line)
+        return AcpWire(with_permissions(_chosen(quirks, settings), settings), settings.max_line)
 
-    return Provider(name=name, plan=plan, wire=wire, passes=passes, install=install, remote=remote)
+    return Provider(
+        name=name, plan=plan, wire=wire, passes=passes, install=install, remote=remote,
+        tools=tool_names.ANY_ACP,
+    )  # fmt: skip
 
 
 def any_acp_provider() -> Provider:

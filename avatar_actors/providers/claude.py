@@ -14,6 +14,7 @@ from avatar_actors.model.command_line import Flag, command_line
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.model.values import JsonObject, McpServer, PermissionBasis
+from avatar_actors.providers import tool_names
 from avatar_actors.providers.provider import (
     LaunchPlan,
     Place,
@@ -123,6 +124,7 @@ def claude_provider() -> Provider:
         transcript=claude_transcript,
         minimum={"Claude Code": "2.1.197"},
         sign_in=claude_sign_in,
+        tools=tool_names.CLAUDE,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from avatar_actors.model.command_line import Flag, command_line
 from avatar_actors.model.settings import AvatarSettings
 from avatar_actors.model.values import PermissionBasis
+from avatar_actors.providers import tool_names
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider, needs_no_sign_in
 from avatar_actors.providers.registry import check_options, choice
 from avatar_actors.providers.stores.embedded import embedded_store, embedded_transcript
@@ -40,6 +41,7 @@ def embedded_provider() -> Provider:
         transcript=embedded_transcript,
         version_args=("-I", "-S", "-c", PROGRAM, "--version"),
         sign_in=needs_no_sign_in,
+        tools=tool_names.EMBEDDED,
     )
 
 

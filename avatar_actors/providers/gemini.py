@@ -17,6 +17,7 @@ from avatar_actors.model.command_line import Flag, command_line
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings, PermissionMode
 from avatar_actors.model.values import JsonObject, PermissionBasis
+from avatar_actors.providers import tool_names
 from avatar_actors.providers.provider import (
     LaunchPlan,
     Place,
@@ -144,6 +145,7 @@ def gemini_provider() -> Provider:
         transcript=gemini_transcript,
         minimum={"gemini-cli": "0.61.0"},
         sign_in=gemini_sign_in,
+        tools=tool_names.GEMINI,
     )
 
 

@@ -11,6 +11,7 @@ from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings, PermissionMode
 from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import PermissionBasis
+from avatar_actors.providers import tool_names
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider
 from avatar_actors.wire.gemini.wire import GeminiHeadlessWire
 
@@ -39,6 +40,7 @@ def gemini_headless_provider() -> Provider:
         ),
         passes=("GEMINI_*", "GOOGLE_*"),
         install="npm install -g @google/gemini-cli",
+        tools=tool_names.GEMINI,
     )
 
 

@@ -110,7 +110,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     sessions that the agent has kept, `transcript` makes messages of their lines. `version_args`
     make the executable tell its version; `minimum` has, by the agent's own name, the oldest
     versions that are supported. `sign_in` tells whether it is signed in, from the settings and the
-    environment that it would get; it runs nothing.
+    environment that it would get; it runs nothing. `tools` are the names of its tools, as far as
+    they are known: the host is warned of a tool policy that fits none of them.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     version_args: tuple[str, ...] = ("--version",)
     minimum: dict[str, str] = {}
     sign_in: Callable[[AvatarSettings, Mapping[str, str]], SignIn] | None = None
+    tools: frozenset[str] = frozenset()
 
 
 # What the agent gets of our environment without being named by its provider.

@@ -68,6 +68,7 @@ class SessionOpening(Struct, frozen=True, kw_only=True):
     redactor: Redactor
     prices: PriceList
     rules: Rules
+    known_tools: frozenset[str]
 
     def news(self, continuity: ContinuityEvent, opened: facts.Opened) -> list[AvatarEvent]:
         """What a host should know of the agent that has just started."""
@@ -78,6 +79,8 @@ class SessionOpening(Struct, frozen=True, kw_only=True):
             told.append(SessionInfoEvent(model=opened.model))
         if old := too_old(opened.capabilities, self.minimum):
             told.append(DiagnosticEvent(message=old, level=Level.WARNING, source="agent"))
+        for words in self.rules.warnings(self.known_tools):
+            told.append(DiagnosticEvent(message=words, level=Level.WARNING, source="permissions"))
         return told
 
     def ready(

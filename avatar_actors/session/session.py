@@ -124,6 +124,7 @@ class _Life:
             redactor=self._redactor,
             prices=PriceList(settings.prices),
             rules=Rules(permissions, settings.tools),
+            known_tools=self._launcher.provider.tools,
         )
 
     def _around(self, remote: Remote) -> RemoteContext:

@@ -84,7 +84,9 @@ class UnaskedTools:
         """Whether this tool runs unasked and against the rules; each is told once."""
         if tool.status not in self._counts or tool.tool_id in self._told:
             return None
-        rule = self._rules.broken_by(tool.tool_name, tool.kind, tool.parameters, self._basis)
+        rule = self._rules.broken_by(
+            tool.tool_name, tool.kind, tool.parameters, self._basis, title=tool.title
+        )
         if rule is None or self._was_allowed(tool):
             return None
         if rule is Rule.ASK and tool.kind in self._always:

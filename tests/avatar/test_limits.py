@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from avatar_actors.avatar.state.limits import TokenBucket
-from avatar_actors.model.permission_rules import Rules
+from avatar_actors.model.permission_rules import Rule, Rules
 from avatar_actors.model.settings import PermissionMode, RateLimit
 from avatar_actors.model.tool_policy import ToolPolicy
-from avatar_actors.model.values import Permit
+from avatar_actors.model.values import PermissionBasis, Permit
 
 
 @given(
@@ -74,3 +74,43 @@ def test_the_policy_decides_before_the_mode_and_only_ask_asks(
 ) -> None:
     verdict = Rules(mode, policy).verdict("Tool", kind, {})
     assert (verdict and verdict[0]) == permit
+
+
+@pytest.mark.parametrize(
+    ("deny", "name", "kind", "title", "is_denied"),
+    [
+        ("Delete*", "delete", "delete", "rm x", True),  # a tool without a name is told by its kind
+        ("Remove *", "delete", "delete", "Remove x", True),  # or by its title
+        ("Remove *", "Shell", "execute", "Remove x", False),  # a name of its own counts alone
+        ("execute", "Bash", "execute", "ls", True),  # a kind in lower case is every such tool
+        ("Edit", "Write", "edit", "a.txt", False),  # with a capital it is a name
+    ],
+)
+def test_deny_fits_the_name_the_kind_or_the_title_of_a_nameless_tool(
+    deny: str,
+    name: str,
+    kind: str,
+    title: str,
+    is_denied: bool,  # noqa: FBT001 - the answer of the table
+) -> None:
+    rules = Rules(FREE, ToolPolicy(deny=(deny,)))
+    verdict = rules.verdict(name, kind, {}, title)
+    assert verdict == ((NO, "tool policy") if is_denied else (YES, "unrestricted mode"))
+    broken = rules.broken_by(name, kind, {}, PermissionBasis.ON_TRUST, title=title)
+    assert broken is (Rule.DENIED if is_denied else None)
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        (ToolPolicy(deny=("bash", "WRITE(*x*)", "execute", "*(*secret*)", "mcp__db__*")), []),
+        (ToolPolicy(deny=("Bahs", "Bash")), ["deny 'Bahs'"]),
+        (ToolPolicy(deny=("Delte*(x)",)), ["deny 'Delte*(x)'"]),
+        (ToolPolicy(allow=("bash", "Bash")), ["allow 'bash'"]),
+    ],
+)
+def test_a_pattern_that_fits_no_known_tool_and_no_kind_is_warned_about(
+    policy: ToolPolicy, told: list[str]
+) -> None:
+    warnings = Rules(ASK, policy).warnings({"Bash", "Write"})
+    assert [words.partition(" fits")[0] for words in warnings] == told

@@ -37,7 +37,10 @@ from avatar_actors.model.values import JsonObject
         (ToolPolicy(allow=("Bash(git *)",)), "Bash", {"command": "rm -rf ."}, False),
         (ToolPolicy(deny=("Bash(*rm *)",)), "Bash", {"command": "cd /; rm -rf ."}, False),
         (ToolPolicy(deny=("Bash(*rm *)",)), "Bash", {"command": "ls"}, None),
-        (ToolPolicy(deny=("bash",)), "Bash", {}, None),
+        (ToolPolicy(deny=("bash",)), "Bash", {}, False),
+        (ToolPolicy(deny=("WRITE*(*KEY*)",)), "write_file", {"path": "KEY"}, False),
+        (ToolPolicy(deny=("WRITE*(*KEY*)",)), "write_file", {"path": "key"}, None),
+        (ToolPolicy(allow=("bash",)), "Bash", {}, False),
     ],
 )
 def test_deny_is_asked_first_then_allow_then_the_mode(

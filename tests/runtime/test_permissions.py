@@ -11,6 +11,7 @@ from avatar_actors import (
     DiagnosticEvent,
     EngineState,
     EngineStateEvent,
+    Level,
     Outcome,
     PermissionClosedEvent,
     PermissionEvent,
@@ -216,3 +217,22 @@ async def test_a_rate_limit_holds_prompts_back_and_an_interrupt_frees_them(home:
             assert held.outcome is None
             assert await held.interrupt()
             assert (await held.wait()).outcome is Outcome.CANCELLED
+
+
+async def test_a_deny_that_fits_no_tool_is_warned_about_at_the_start(home: Home) -> None:
+    policy = ToolPolicy(deny=("Wriet", "write"))
+    async with home.runtime() as runtime, runtime.events(DiagnosticEvent) as remarks:
+        await runtime.start("embedded", **home.options(tools=policy))
+        warning = await until(remarks, DiagnosticEvent, lambda e: e.source == "permissions")
+    assert warning.level is Level.WARNING
+    assert warning.message.startswith("deny 'Wriet' fits no known tool of this agent")
+
+
+async def test_capitals_do_not_count_in_a_deny(home: Home) -> None:
+    options = home.options(
+        permissions=PermissionMode.UNRESTRICTED, tools=ToolPolicy(deny=("wRITE",))
+    )
+    async with home.runtime() as runtime:
+        aria = await runtime.start("embedded", **options)
+        answer = await aria.chat(script(ASK))
+    assert "[denied]" in answer.content

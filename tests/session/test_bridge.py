@@ -66,6 +66,7 @@ OPENING = SessionOpening(
     redactor=Redactor(()),
     prices=PriceList({}),
     rules=Rules(PermissionMode.ASK, ToolPolicy()),
+    known_tools=frozenset(),
 )
 
 

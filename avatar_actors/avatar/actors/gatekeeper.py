@@ -41,7 +41,7 @@ async def gatekeeper(
         match message:
             case Question(asked=asked):
                 tool = asked.tool
-                verdict = rules.verdict(tool.tool_name, tool.kind, tool.parameters)
+                verdict = rules.verdict(tool.tool_name, tool.kind, tool.parameters, tool.title)
                 if verdict is None:
                     await questions.ask_host(message)
                 else:

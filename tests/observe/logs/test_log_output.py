@@ -3,6 +3,7 @@
 import io
 import logging
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -33,9 +34,28 @@ async def main(file, work):
         aria = await runtime.start("embedded", "aria", working_dir=work)
         for prompt in ("one", "two"):
             assert (await aria.chat(prompt)).success
+        unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        if sys.argv[3] == "room again":
+            resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+            assert (await aria.chat("three")).success
     print("ended well")
 
-trio.run(main, *sys.argv[1:])
+trio.run(main, *sys.argv[1:3])
+"""
+
+UNOPENED = """
+import sys
+import trio
+from avatar_actors import LogSettings, SettingsError, open_runtime
+
+async def main():
+    try:
+        async with open_runtime(log=LogSettings(file=sys.argv[1])):
+            pass
+    except SettingsError:
+        print("refused")
+
+trio.run(main)
 """
 
 
@@ -246,11 +266,11 @@ async def test_a_file_that_cannot_be_is_one_clear_error(
         await one_turn(home, LogSettings(file=tmp_path / name))
 
 
-def test_a_full_disk_under_the_log_ends_nobody(tmp_path: Path) -> None:
+def run_on_a_full_disk(tmp_path: Path, then: str) -> tuple[Path, str]:
     file, work = tmp_path / "avatars.log", tmp_path / "work"
     work.mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(file), str(work)],
+        [sys.executable, "-c", FULL_DISK, str(file), str(work), then],
         env={**os.environ, "AVATAR_EMBEDDED_HOME": str(tmp_path / "store")},
         capture_output=True,
         text=True,
@@ -258,5 +278,35 @@ def test_a_full_disk_under_the_log_ends_nobody(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "ended well\n"), done.stderr
-    assert "File too large" in done.stderr
+    return file, done.stderr
+
+
+def test_a_full_disk_under_the_log_ends_nobody_and_is_one_line(tmp_path: Path) -> None:
+    file, told = run_on_a_full_disk(tmp_path, "stays full")
+    assert told == (
+        f"avatar_actors: the log {file} cannot be written: File too large;"
+        " lines are lost until it can\n"
+    )
     assert 0 < file.stat().st_size <= 200
+
+
+def test_a_disk_with_room_again_gets_a_line_about_the_lost_ones(tmp_path: Path) -> None:
+    file, told = run_on_a_full_disk(tmp_path, "room again")
+    assert told.count("\n") == 1
+    assert re.search(
+        r"WARNING .*\d+ line\(s\) before the last one may be missing", file.read_text()
+    )
+
+
+@pytest.mark.parametrize("name", ["missing/avatars.log", "."])
+def test_a_file_that_cannot_be_opened_leaves_no_traceback_at_the_exit(
+    tmp_path: Path, name: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", UNOPENED, str(tmp_path / name)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "refused\n", "")
