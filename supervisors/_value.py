@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, fields
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, NoReturn, dataclass_transform
 
 
@@ -28,11 +28,10 @@ class Value:
     def __post_init__(self) -> None:
         """Check the values."""
 
-    def __setattr__(self, name: str, _: object) -> NoReturn:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    def __setattr__(self, name: str, *_: object) -> NoReturn:
+        raise FrozenInstanceError(f"cannot change field {name!r}")
 
-    def __delattr__(self, name: str) -> NoReturn:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
+    __delattr__ = __setattr__
 
     def __eq__(self, other: object) -> bool:
         return self._values() == other._values() if type(other) is type(self) else NotImplemented
@@ -41,8 +40,7 @@ class Value:
         return hash(self._values())
 
     def __repr__(self) -> str:
-        pairs = zip(self.__dataclass_fields__, self._values(), strict=True)
-        told = ", ".join(f"{name}={value!r}" for name, value in pairs)
+        told = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
         return f"{type(self).__qualname__}({told})"
 
     def _values(self) -> tuple[object, ...]:
@@ -62,22 +60,18 @@ class _LateInit:
 
 
 def _init_of(kind: type[Value]) -> FunctionType:
-    defaults = {each.name: each.default for each in fields(kind) if each.default is not MISSING}
-    by_place = [_parameter(each) for each in fields(kind) if not each.kw_only]
-    by_name = [_parameter(each) for each in fields(kind) if each.kw_only]
+    by_name = {each.name: each.default for each in fields(kind) if each.kw_only}
+    by_place = {each.name: each.default for each in fields(kind) if not each.kw_only}
     parameters = ", ".join(["self", *by_place, *(["*"] if by_name else []), *by_name])
     lines = [f"    store(self, {each.name!r}, {each.name})" for each in fields(kind)]
     source = "\n".join([f"def __init__({parameters}):", *lines, "    self.__post_init__()"])
-    found: dict[str, Any] = {"store": object.__setattr__, "defaults": defaults}
-    # Compiled first: `exec` of a text, as in dataclasses, makes Python forget that Ctrl-C ends the
-    # program, and its exit status is 1 then (seen with 3.11).
-    exec(compile(source, f"<{kind.__qualname__}>", "exec"), found)
-    init: FunctionType = found["__init__"]
-    init.__annotations__ = {each.name: each.type for each in fields(kind)} | {"return": None}
+    # Not `exec`, as dataclasses do: one of a text makes Python forget that Ctrl-C ends the program,
+    # and its exit status is 1 then (seen with 3.11).
+    parts = compile(source, f"<{kind.__qualname__}>", "exec").co_consts
+    body = next(each for each in parts if isinstance(each, CodeType))
+    defaults = tuple(each for each in by_place.values() if each is not MISSING)
+    init = FunctionType(body, {"store": object.__setattr__}, "__init__", defaults)
+    init.__kwdefaults__ = {name: each for name, each in by_name.items() if each is not MISSING}
+    init.__annotations__ = {each.name: each.type for each in fields(kind)}
     init.__qualname__ = f"{kind.__qualname__}.__init__"
-    init.__module__ = kind.__module__
     return init
-
-
-def _parameter(field: Field[Any]) -> str:
-    return field.name if field.default is MISSING else f"{field.name}=defaults[{field.name!r}]"

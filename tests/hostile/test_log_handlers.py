@@ -50,9 +50,10 @@ def fail(event):
 
 with AvatarEngine(working_dir=".") as first, AvatarEngine(working_dir=".") as second:
     first.on(StateEvent, fail)
-    os.kill(first.get_health().pid, signal.SIGKILL)
+    killed = first.get_health().pid
+    os.kill(killed, signal.SIGKILL)
     print(second.chat_sync("2 + 2").success, flush=True)
-    while first.get_health().state is not BridgeState.READY:
+    while (health := first.get_health()).state is not BridgeState.READY or health.pid == killed:
         time.sleep(0.01)
     print(first.chat_sync("2 + 2").success, flush=True)
 """
