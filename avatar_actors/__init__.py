@@ -59,9 +59,9 @@ if TYPE_CHECKING:
     from avatar_actors.model.errors import AgentDeaf, AgentDied, AgentError, AgentNeedsLogin
     from avatar_actors.model.errors import AgentNotFound, AgentNotReady, AgentRefused, AvatarDown
     from avatar_actors.model.errors import AvatarError, AvatarStartError, ConfigError
-    from avatar_actors.model.errors import ConnectionLost, ResumeRefused, SettingsError
-    from avatar_actors.model.errors import ToolUnasked, UnknownRequest, Unsupported, Unwatchable
-    from avatar_actors.model.errors import WireBroken
+    from avatar_actors.model.errors import ConnectionLost, SettingsError
+    from avatar_actors.model.errors import ToolUnasked, TurnFailed, UnknownRequest, Unsupported
+    from avatar_actors.model.errors import Unwatchable, WireBroken
     from avatar_actors.model.prices import PRICES, PRICES_AS_OF, Price
     from avatar_actors.model.tool_policy import ToolPolicy
     from avatar_actors.observe.tree.client import ObservableProgram, observable_programs
@@ -116,7 +116,7 @@ _MODULES = {
     "PromptOptions": "model.settings", "Provider": "providers.provider",
     "ProviderCapabilities": "model.values", "ProviderType": "model.settings",
     "QueueEvent": "model.events", "RateLimit": "model.settings", "Remote": "providers.provider",
-    "Restarts": "model.settings", "ResumeRefused": "model.errors", "Retry": "model.settings",
+    "Restarts": "model.settings", "Retry": "model.settings",
     "RetryEvent": "model.events", "Runtime": "runtime.runtime", "RuntimeOptions": "model.settings",
     "RuntimeThread": "hosting.runtime_thread", "SessionInfoEvent": "model.events",
     "SessionListing": "providers.stores.store", "SessionSearch": "providers.stores.store",
@@ -129,7 +129,8 @@ _MODULES = {
     "ToolPolicy": "model.tool_policy", "ToolStatus": "model.values", "ToolUnasked": "model.errors",
     "TreeChange": "observe.tree.snapshot", "TreeHappening": "observe.tree.snapshot",
     "TreePart": "observe.tree.snapshot", "TreeSnapshot": "observe.tree.snapshot",
-    "Turn": "avatar.turn", "TurnEndedEvent": "model.events", "TurnStartedEvent": "model.events",
+    "Turn": "avatar.turn", "TurnEndedEvent": "model.events", "TurnFailed": "model.errors",
+    "TurnStartedEvent": "model.events",
     "UnknownRequest": "model.errors", "UnrecognisedEvent": "model.events",
     "Unsupported": "model.errors", "Unwatchable": "model.errors", "Usage": "model.values",
     "WhileBusy": "model.settings", "WireBroken": "model.errors", "acp_provider": "providers.acp",
@@ -157,13 +158,14 @@ __all__ = [
     "OrphansReapedEvent", "Outcome", "PRICES", "PRICES_AS_OF", "PermissionBasis",
     "PermissionClosedEvent", "PermissionEvent", "PermissionMode", "PermissionOption", "Permit",
     "Place", "PlanEntry", "PlanEvent", "Price", "PromptOptions", "Provider", "ProviderCapabilities",
-    "ProviderType", "QueueEvent", "RateLimit", "Remote", "Restarts", "ResumeRefused", "Retry",
+    "ProviderType", "QueueEvent", "RateLimit", "Remote", "Restarts", "Retry",
     "RetryEvent", "Runtime", "RuntimeOptions", "RuntimeThread", "SessionInfoEvent",
     "SessionListing", "SessionSearch", "SessionTranscript", "SettingsError", "SignIn", "SignedIn",
     "StallEvent", "StallVerdict", "StateEvent", "StoredMessage", "StoredSession",
     "SupervisionEvent", "TextEvent", "ThinkingEvent", "ThinkingPhase", "Timeouts", "ToolCall",
     "ToolEvent", "ToolPolicy", "ToolStatus", "ToolUnasked", "TreeChange", "TreeHappening",
-    "TreePart", "TreeSnapshot", "Turn", "TurnEndedEvent", "TurnStartedEvent", "UnknownRequest",
+    "TreePart", "TreeSnapshot", "Turn", "TurnEndedEvent", "TurnFailed", "TurnStartedEvent",
+    "UnknownRequest",
     "UnrecognisedEvent", "Unsupported", "Unwatchable", "Usage", "WhileBusy", "WireBroken",
     "__version__", "acp_provider", "config_schema", "find_agent", "find_config", "list_sessions",
     "observable_programs", "open_avatar", "open_runtime", "provider_named", "read_session",

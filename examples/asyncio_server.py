@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
-from avatar_actors import AvatarEngine, BridgeResponse, ChatHandle, PermissionMode
+from avatar_actors import AvatarEngine, BridgeResponse, ChatHandle, PermissionMode, TurnFailed
 from examples.loopback_server import main
 
 Json: TypeAlias = Mapping[str, Any] | list[Any] | str | float | None
@@ -89,10 +89,13 @@ class Avatars:
 
 async def server_sent(engine: AvatarEngine, prompt: str) -> AsyncGenerator[str]:
     """The text as it comes; when the client has gone, Starlette ends this, and this the turn."""
-    async with engine.chat_stream(prompt) as answer:
-        async for text in answer:
-            yield f"data: {json.dumps({'text': text})}\n\n"
-    yield f"event: end\ndata: {json.dumps(told(answer.result))}\n\n"
+    try:
+        async with engine.chat_stream(prompt) as answer:
+            async for text in answer:
+                yield f"data: {json.dumps({'text': text})}\n\n"
+        yield f"event: end\ndata: {json.dumps(told(answer.result))}\n\n"
+    except TurnFailed as failure:
+        yield f"event: error\ndata: {json.dumps(told(failure.response))}\n\n"
 
 
 async def cancel_when_gone(request: Request, sent: ChatHandle) -> None:

@@ -9,7 +9,7 @@ import argparse
 import asyncio
 import sys
 
-from avatar_actors import AvatarEngine, AvatarError, PermissionMode, ToolEvent
+from avatar_actors import AvatarEngine, AvatarError, PermissionMode, ToolEvent, TurnFailed
 
 
 def show_tool(event: ToolEvent) -> None:
@@ -25,7 +25,10 @@ async def stream(provider: str, question: str) -> int:
             async for text in answer:
                 print(text, end="", flush=True)
         print(f"\n[{answer.result.outcome.value} in {answer.result.duration_ms} ms]")
-        return 0 if answer.result else 1
+        return 0
+    except TurnFailed as failure:  # the agent crashed, failed, took too long, …
+        print(f"\n[{failure}]", file=sys.stderr)
+        return 1
     except asyncio.CancelledError:
         print("\n[cancelled]")
         raise

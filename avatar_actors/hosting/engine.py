@@ -162,16 +162,20 @@ class AvatarEngine(EventEmitter):
     def chat_stream(
         self, message: str, **options: Unpack[PromptOptions]
     ) -> HostStream[str, BridgeResponse]:
-        """The text as it comes: `async for`, or `for` in a thread; `result` is the whole answer."""
+        """The text as it comes: `async for`, or `for` in a thread; `result` is the whole answer.
+
+        If the answer is not whole, the loop ends with TurnFailed.
+        """
         self.settle_on(running_loop())
         return HostStream(
-            lambda slot: self._avatar.send(AvatarRun.talk, message, options, texts, slot)
+            lambda slot: self._avatar.send(AvatarRun.talk, message, options, texts, slot),
+            BridgeResponse.raise_for_outcome,
         )
 
     def turn(
         self, message: str, **options: Unpack[PromptOptions]
     ) -> HostStream[AvatarEvent, BridgeResponse]:
-        """The same with all events of the turn."""
+        """All events of the turn; the last is the TurnEndedEvent with its outcome."""
         self.settle_on(running_loop())
         return HostStream(
             lambda slot: self._avatar.send(AvatarRun.talk, message, options, all_of, slot)

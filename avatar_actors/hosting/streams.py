@@ -75,12 +75,18 @@ class HostStream(Generic[T, R]):
     """What the source puts into the slot, in order, and its result at the end.
 
     A stream that is left, closed or forgotten cancels its source. In a program of asyncio or trio
-    read it with `async for`; in a thread with `for`.
+    read it with `async for`; in a thread with `for`. `check` looks at the result when all has been
+    read; what it raises ends the loop.
     """
 
-    def __init__(self, open_source: Callable[[BatchSlot[T]], RuntimeCall[R]]) -> None:
+    def __init__(
+        self,
+        open_source: Callable[[BatchSlot[T]], RuntimeCall[R]],
+        check: Callable[[R], object] | None = None,
+    ) -> None:
         self._slot = slot = BatchSlot[T]()
         self._taken: deque[T] = deque()
+        self._check = check
         self._call = open_source(slot)
         self._call.add_done_callback(lambda _: slot.end())
 
@@ -109,7 +115,8 @@ class HostStream(Generic[T, R]):
     async def __anext__(self) -> T:
         while not self._take():
             if self._is_over():
-                raise self._error() or StopAsyncIteration
+                self._raise_failure()
+                raise StopAsyncIteration
             try:
                 await finished(self._slot.filled)
             except BaseException:
@@ -124,7 +131,8 @@ class HostStream(Generic[T, R]):
     def __next__(self) -> T:
         while not self._take():
             if self._is_over():
-                raise self._error() or StopIteration
+                self._raise_failure()
+                raise StopIteration
             try:
                 self._slot.filled.result()
             except BaseException:
@@ -160,6 +168,9 @@ class HostStream(Generic[T, R]):
         # In this order: the last batch comes before the end.
         return self._call.done() and not self._take()
 
-    def _error(self) -> BaseException | None:
-        error = self._call.exception()
-        return None if isinstance(error, CallCancelled) else error
+    def _raise_failure(self) -> None:
+        """Raise the error of the source, or of the check; a stream that was closed has none."""
+        if not isinstance(self._call.exception(), CallCancelled):
+            result = self._call.result()
+            if self._check is not None:
+                self._check(result)

@@ -8,6 +8,7 @@ AvatarError
 │  ├─ AgentNeedsLogin        the agent wants authentication first
 │  └─ AgentRefused           the agent answered its start with an error, or not in time
 │     └─ AgentNotReady       it ended, or said nothing, before it was ready: may be tried again
+├─ TurnFailed                the answer to a prompt is not whole; `outcome` says why
 ├─ AvatarDown                the avatar has stopped or gave up; `reason` says why
 ├─ UnknownRequest            no such permission request, activity or session
 ├─ Unsupported               this agent cannot do that
@@ -22,6 +23,12 @@ AvatarError
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from avatar_actors.model.events import BridgeResponse
+    from avatar_actors.model.values import Outcome
 
 
 class AvatarError(Exception):
@@ -65,6 +72,33 @@ class AgentRefused(AvatarStartError):
 
 class AgentNotReady(AgentRefused):
     """The agent ended, or said nothing in time, before it was ready. Another try may help."""
+
+
+class TurnFailed(AvatarError):
+    """A prompt did not end as completed. `response` has all that is known of it."""
+
+    def __init__(self, response: BridgeResponse) -> None:
+        super().__init__(response)
+        self.response = response
+
+    def __str__(self) -> str:
+        words = f"the turn ended as {self.outcome.value}"
+        return f"{words}: {self.response.error}" if self.response.error else words
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the prompt ended."""
+        return self.response.outcome
+
+    @property
+    def content(self) -> str:
+        """The text that came before the end."""
+        return self.response.content
+
+    @property
+    def can_retry(self) -> bool:
+        """Whether no tool had started: sending the prompt again cannot do anything twice."""
+        return self.response.can_retry
 
 
 class AvatarDown(AvatarError):

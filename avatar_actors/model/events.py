@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from avatar_actors.model.errors import TurnFailed
 from avatar_actors.model.values import (
     ActivityStatus,
     BridgeState,
@@ -281,7 +282,7 @@ class EventsLostEvent(AvatarEvent, frozen=True, tag="events_lost"):
 
 
 class BridgeResponse(Struct, frozen=True, kw_only=True):
-    """The answer to one prompt; true if the agent finished it.
+    """The answer to one prompt; true if the agent finished it, else `outcome` and `error` say why.
 
     `data` is the validated object where a schema was asked for. `tool_calls` are all of the turn.
     `is_cut`: there was more text than the avatar's `max_answer`; it was told by events alone.
@@ -307,6 +308,12 @@ class BridgeResponse(Struct, frozen=True, kw_only=True):
     def success(self) -> bool:
         """Whether the agent finished its answer."""
         return self.outcome is Outcome.COMPLETED
+
+    def raise_for_outcome(self) -> BridgeResponse:
+        """The response itself if the agent finished its answer; else TurnFailed is raised."""
+        if not self.success:
+            raise TurnFailed(self)
+        return self
 
     @property
     def cost_usd(self) -> float | None:
