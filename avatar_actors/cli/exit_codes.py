@@ -41,9 +41,10 @@ OUTCOMES: Final = {
 }
 
 
-def code_of(outcome: Outcome) -> ExitCode:
-    """The exit code for this outcome of a turn."""
-    return OUTCOMES.get(outcome, ExitCode.FAILED)
+def code_of(ended: TurnEndedEvent) -> ExitCode:
+    """The exit code for this end of a turn."""
+    failed = ExitCode.NO_PROVIDER if ended.needs_login else ExitCode.FAILED
+    return OUTCOMES.get(ended.outcome, failed)
 
 
 class Failure(click.ClickException):

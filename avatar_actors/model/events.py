@@ -188,6 +188,7 @@ class TurnEndedEvent(AvatarEvent, frozen=True, tag="turn_ended"):
     `unknown_tools`: calls that were under way when the agent died. `can_retry`: it crashed, or was
     refused for now, and no tool had started: sending it again cannot do anything twice. `data`: the
     validated object, where a schema was asked for. `is_cut`: there was more text than `max_answer`.
+    `needs_login`: it failed since the agent is not signed in; `reason` says what to do.
     """
 
     outcome: Outcome = Outcome.COMPLETED
@@ -202,6 +203,7 @@ class TurnEndedEvent(AvatarEvent, frozen=True, tag="turn_ended"):
     data: Any = None
     tool_calls: tuple[ToolCall, ...] = ()
     is_cut: bool = False
+    needs_login: bool = False
 
 
 class RetryEvent(AvatarEvent, frozen=True, tag="retry"):
@@ -286,6 +288,7 @@ class BridgeResponse(Struct, frozen=True, kw_only=True):
 
     `data` is the validated object where a schema was asked for. `tool_calls` are all of the turn.
     `is_cut`: there was more text than the avatar's `max_answer`; it was told by events alone.
+    `needs_login`: it failed since the agent is not signed in; `error` says what to do.
     """
 
     content: str
@@ -300,6 +303,7 @@ class BridgeResponse(Struct, frozen=True, kw_only=True):
     unknown_tools: tuple[str, ...] = ()
     can_retry: bool = False
     is_cut: bool = False
+    needs_login: bool = False
 
     def __bool__(self) -> bool:
         return self.success
@@ -351,4 +355,5 @@ def response_of(ended: TurnEndedEvent) -> BridgeResponse:
         unknown_tools=ended.unknown_tools,
         can_retry=ended.can_retry,
         is_cut=ended.is_cut,
+        needs_login=ended.needs_login,
     )

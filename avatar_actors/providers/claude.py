@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import sys
 from collections.abc import Mapping
@@ -35,7 +36,11 @@ CLAUDE_VARIABLES: Final = (
 )  # fmt: skip
 
 
-def claude_sign_in(_: AvatarSettings, env: Mapping[str, str]) -> SignIn:
+# They may hold a login, which the CLI does not know of as one (2.1.325).
+CUSTOM_HEADERS: Final = "ANTHROPIC_CUSTOM_HEADERS"
+
+
+def claude_sign_in(settings: AvatarSettings, env: Mapping[str, str]) -> SignIn:
     """By a variable, or by the file that `claude` keeps its login in."""
     if name := next((name for name in CLAUDE_VARIABLES if env.get(name)), ""):
         return SignIn(SignedIn.YES, name)
@@ -43,9 +48,15 @@ def claude_sign_in(_: AvatarSettings, env: Mapping[str, str]) -> SignIn:
     advice = "Run `claude` once and log in, or set ANTHROPIC_API_KEY"
     if holds_login(folder / ".credentials.json"):
         return SignIn(SignedIn.YES, f"a login in {shown_folder(folder, env)}")
+    if _custom_headers(settings, env):
+        return SignIn(SignedIn.UNKNOWN, f"it may be in {CUSTOM_HEADERS}", advice)
     if sys.platform == "darwin":
         return SignIn(SignedIn.UNKNOWN, "it may be in the keychain", advice)
     return SignIn(SignedIn.NO, advice=advice)
+
+
+def _custom_headers(settings: AvatarSettings, env: Mapping[str, str]) -> str:
+    return settings.env.get(CUSTOM_HEADERS) or env.get(CUSTOM_HEADERS, "")
 
 
 def mcp_config(servers: tuple[McpServer, ...]) -> str:
@@ -113,7 +124,10 @@ def claude_provider() -> Provider:
         name="claude",
         plan=plan,
         wire=lambda settings: ClaudeWire(
-            seed=secrets.token_hex(8), max_line=settings.max_line, permissions=_basis(settings)
+            seed=secrets.token_hex(8),
+            max_line=settings.max_line,
+            permissions=_basis(settings),
+            knows_login=not _custom_headers(settings, os.environ),
         ),
         passes=(
             "ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*",

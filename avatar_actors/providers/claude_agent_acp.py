@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from avatar_actors.providers.acp import acp_provider
 from avatar_actors.providers.provider import Provider
+from avatar_actors.wire.acp.profile import AcpProfile
 
 
 def claude_agent_acp_provider() -> Provider:
@@ -11,6 +12,7 @@ def claude_agent_acp_provider() -> Provider:
     return acp_provider(
         "claude-agent-acp",
         ("claude-agent-acp",),
+        AcpProfile(login_advice="Run `claude` once and log in there, or set ANTHROPIC_API_KEY"),
         passes=("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*"),
         install="npm install -g @agentclientprotocol/claude-agent-acp@latest",
     )

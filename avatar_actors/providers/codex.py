@@ -132,7 +132,7 @@ def codex_profile(settings: AvatarSettings) -> AcpProfile:
     return AcpProfile(
         system_prompt=SystemPromptBy.LAUNCH if is_zed else SystemPromptBy.FIELD,
         auth_method=auth_method(settings, adapter),
-        login_advice="run `codex login` once, or give OPENAI_API_KEY in `env`",
+        login_advice="Run `codex login` once, or give OPENAI_API_KEY in `env`",
         mode=_mode(settings, adapter),
         permissions=_basis(settings, adapter),
         asks_after_start=True,

@@ -154,7 +154,7 @@ def gemini_profile(permissions: PermissionMode, files: FilesOffered) -> AcpProfi
     return AcpProfile(
         system_prompt=SystemPromptBy.LAUNCH,
         files=files,
-        login_advice="run `gemini` once and log in, or set GEMINI_API_KEY",
+        login_advice="Run `gemini` once and log in, or set GEMINI_API_KEY",
         mode=MODES[permissions],
         permissions=PermissionBasis.ENFORCED,
         mode_notice="[MODE_UPDATE] ",

@@ -12,8 +12,11 @@ def qwen_provider() -> Provider:
     return acp_provider(
         "qwen",
         ("qwen", "--acp"),
-        # 0.24.4 proposes a next prompt after each turn.
-        AcpProfile(quiet_notifications=frozenset({"qwen/notify/session/prompt-suggestion"})),
+        AcpProfile(
+            login_advice="Run `qwen` once and log in there, or set OPENAI_API_KEY",
+            # 0.24.4 proposes a next prompt after each turn.
+            quiet_notifications=frozenset({"qwen/notify/session/prompt-suggestion"}),
+        ),
         passes=("QWEN_*", "DASHSCOPE_API_KEY", "OPENAI_*"),
         install="npm install -g @qwen-code/qwen-code@latest",
     )

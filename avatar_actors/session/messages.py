@@ -94,6 +94,8 @@ class TurnEnding(Struct, frozen=True, kw_only=True):
     retry_after: float = 0.0
     """How many seconds the API asks to wait."""
     data: Any = None
+    needs_login: bool = False
+    """The agent is not signed in, or its key is not accepted."""
 
 
 class SessionUp(Struct, frozen=True):

@@ -91,6 +91,7 @@ def ending_of(over: TurnOver, request: EndRequest | None) -> TurnEnding:
         is_recoverable=refusal.is_recoverable,
         retry_after=refusal.retry_after,
         data=over.data,
+        needs_login=over.needs_login,
     )
 
 

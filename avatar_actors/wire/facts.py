@@ -54,7 +54,8 @@ class OpenFailed(Struct, frozen=True):
 class TurnOver(Struct, frozen=True, kw_only=True):
     """The turn is over: completed, refused, cancelled, failed, crashed or (never sent) rejected.
 
-    `data` is the structured output of an agent that supports it natively.
+    `data` is the structured output of an agent that supports it natively. `needs_login`: it failed
+    since the agent is not signed in, or its key is not accepted.
     """
 
     turn_id: int
@@ -63,6 +64,7 @@ class TurnOver(Struct, frozen=True, kw_only=True):
     error: str = ""
     usage: Usage = Usage()
     data: Any = None
+    needs_login: bool = False
 
 
 class PermissionAsked(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,8 @@ METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 REQUEST_CANCELLED: Final = -32800
+# Of ACP: the agent wants a login first.
+AUTH_REQUIRED: Final = -32000
 
 HTTP_ERRORS: Final = range(400, 600)
 

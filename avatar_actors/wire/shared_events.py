@@ -122,6 +122,11 @@ def remark(message: str) -> DiagnosticEvent:
     return DiagnosticEvent(message=message, level=Level.WARNING, source="wire")
 
 
+def agent_warning(message: str) -> DiagnosticEvent:
+    """A warning by the agent, which is no part of its answer."""
+    return DiagnosticEvent(message=message, level=Level.WARNING, source="agent")
+
+
 def unrecognised(raw: bytes, source: str) -> UnrecognisedEvent:
     """A line of a kind that the wire does not know."""
     return UnrecognisedEvent(raw=raw_text(raw), source=source)

@@ -56,6 +56,12 @@ ENDS = (
         is_brief=False,
     ),
     End(
+        "signed out since",
+        (script({"error": {"code": -32000, "message": "Authentication required"}}),),
+        3,
+        ("failed: Authentication required", "Log in"),
+    ),
+    End(
         "start refused",
         ("hello",),
         1,

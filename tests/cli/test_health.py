@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tests.cli.agents import log_in, path_with
 from tests.cli.programs import avatar
+from tests.fake_agents import launcher
 
 
 def test_a_healthy_avatar_is_shown_with_what_it_can_do(tmp_path: Path) -> None:
@@ -66,3 +67,14 @@ def test_what_check_cli_would_not_heed_is_refused(tmp_path: Path) -> None:
     done = avatar(tmp_path, "health", "--check-cli", "-m", "x")
     assert (done.returncode, done.stdout) == (2, "")
     assert "leave out --model" in done.stderr
+
+
+def test_claude_without_a_login_is_exit_code_3_for_health_and_for_chat(tmp_path: Path) -> None:
+    config = json.loads(launcher.configuration(tmp_path / "store"))
+    config["claude"]["env"]["AVATAR_EMBEDDED_START"] = '[{"auth": true}]'
+    (tmp_path / "signed_out.yaml").write_text(json.dumps(config))
+    for arguments in (("health",), ("chat", "hello")):
+        done = avatar(tmp_path, *arguments, "-c", "signed_out.yaml")
+        assert (done.returncode, done.stdout) == (3, ""), done.stderr
+        [line] = done.stderr.splitlines()
+        assert "Claude Code is not signed in. Run `claude` once and log in" in line

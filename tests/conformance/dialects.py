@@ -87,7 +87,6 @@ DIALECTS = (
         name="claude",
         lacks={
             Trait.RESULT_IS_END: "its turn ends when it is idle, which it says after the result",
-            Trait.LOGIN_AT_START: "it says so only with the first prompt",
             Trait.HOST_FILES: OWN_FILES,
             Trait.NAMED_UPDATES: NAMELESS,
             Trait.NAMED_SESSIONS: "one session for each process",

@@ -68,15 +68,21 @@ async def test_one_shot_agent_that_wants_a_login_says_how_with_the_first_prompt(
     async with open_subject(dialect_named("gemini-headless"), tmp_path, {"auth": True}) as subject:
         answer = await subject.play({"say": "never"})
         assert (answer.outcome, answer.content) == (Outcome.FAILED, "")
+        assert answer.needs_login
         assert "log in" in answer.error
 
 
-async def test_claude_that_wants_a_login_says_how_with_the_first_prompt(tmp_path: Path) -> None:
-    async with open_subject(dialect_named("claude"), tmp_path) as subject:
-        words = {"code": 401, "message": "Not logged in · Please run /login"}
-        answer = await subject.play({"error": words})
-        assert answer.outcome is Outcome.FAILED
-        assert "ANTHROPIC_API_KEY" in answer.error
+@every_dialect(Trait.LOGIN_AT_START)
+async def test_a_login_that_is_lost_later_is_told_by_the_prompt_that_finds_it_gone(
+    dialect: Dialect, tmp_path: Path
+) -> None:
+    async with open_subject(dialect, tmp_path) as subject:
+        is_claude = dialect.name == "claude"
+        words = "Not logged in · Please run /login" if is_claude else "Authentication required"
+        answer = await subject.play({"error": {"code": -32000, "message": words}})
+        assert (answer.outcome, answer.content, answer.needs_login) == (Outcome.FAILED, "", True)
+        assert "log in" in answer.error or "login" in answer.error
+        assert (await subject.avatar.chat("12*(3+4)")).success
 
 
 @every_dialect(Trait.VERSIONS)

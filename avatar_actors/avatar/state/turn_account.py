@@ -123,6 +123,7 @@ class TurnAccount:
             session_id=end.session_id,
             data=ending.data,
             tool_calls=tuple(self._calls.values()),
+            needs_login=ending.needs_login,
         )
         self.turn_id, self._text = 0, AnswerText(self._max_answer)
         self._unknown, self._calls = {}, {}

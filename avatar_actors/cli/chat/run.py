@@ -142,7 +142,7 @@ class ChatRun:
     def _code(self) -> ExitCode:
         """A cancelled turn exits with the code of the signal."""
         if self.ended is not None and self.ended.outcome is not Outcome.CANCELLED:
-            return code_of(self.ended.outcome)
+            return code_of(self.ended)
         return self._interrupts.code or ExitCode.INTERRUPTED
 
     async def _send(self) -> None:

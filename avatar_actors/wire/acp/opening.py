@@ -29,7 +29,7 @@ from avatar_actors.wire.acp.turn import AcpTurnAccount
 from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure
 from avatar_actors.wire.json_values import at, decoded, decoded_as, is_array, text_at, timestamp_of
-from avatar_actors.wire.jsonrpc import Peer, Reply, RpcError
+from avatar_actors.wire.jsonrpc import AUTH_REQUIRED, Peer, Reply, RpcError
 from avatar_actors.wire.phases import PhaseTracker, Step
 from avatar_actors.wire.shared_events import remark
 
@@ -100,7 +100,6 @@ def after_replay(
 
 
 PROTOCOL_VERSION: Final = 1
-AUTH_REQUIRED: Final = -32000
 ON_TRUST: Final = PermissionBasis.ON_TRUST
 
 NEW: Final = "session/new"
@@ -175,6 +174,7 @@ class AcpOpening:
             advice = "use a version of the agent that speaks it"
             return self._fail(message, advice, OpenFailure.WRONG_VERSION)
         self.agent = agent
+        self._turn.login_advice = login_advice(self._profile, agent)
         server = refused_server(self.wanted.mcp_servers, agent.capabilities)
         if server is not None:
             message = f"the agent has no {server.transport} for the MCP server {server.name!r}"
@@ -265,8 +265,7 @@ class AcpOpening:
             self._tried_login = True
             self._peer.request("authenticate", {"methodId": method}, self._logged_in)
             return []
-        advice = login_advice(self._profile, self.agent)
-        return self._fail(error.message, advice, OpenFailure.NEEDS_LOGIN)
+        return self._fail(error.message, self._turn.login_advice, OpenFailure.NEEDS_LOGIN)
 
     def _logged_in(self, reply: Reply) -> list[Fact]:
         if reply.error is not None:

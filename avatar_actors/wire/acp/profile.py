@@ -160,7 +160,7 @@ def system_prompt_params(way: SystemPromptBy, system_prompt: str) -> JsonObject:
 
 def login_advice(profile: AcpProfile, agent: Initialized) -> str:
     """What a person can do if the agent requires authentication."""
-    advice = profile.login_advice or "log in with the agent's own command line first"
+    advice = profile.login_advice or "Log in with the agent's own command line first"
     ways = ", ".join(map(_login_way, agent.auth_methods or []))
     return f"{advice}; its ways to log in: {ways}" if ways else advice
 

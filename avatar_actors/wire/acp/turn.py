@@ -26,9 +26,9 @@ from avatar_actors.wire.acp.update_types import (
 from avatar_actors.wire.acp.usage import UsageMeter
 from avatar_actors.wire.facts import Fact, TurnOver
 from avatar_actors.wire.json_values import at, decoded_as, text_at
-from avatar_actors.wire.jsonrpc import REQUEST_CANCELLED, Reply, error_words
+from avatar_actors.wire.jsonrpc import AUTH_REQUIRED, REQUEST_CANCELLED, Reply, error_words
 from avatar_actors.wire.phases import RecentIds
-from avatar_actors.wire.shared_events import Thoughts, impossible
+from avatar_actors.wire.shared_events import Thoughts, agent_warning, impossible
 
 # An answer that was cut short is an answer; `stop_reason` says so.
 OUTCOMES: Final = {
@@ -39,6 +39,8 @@ OUTCOMES: Final = {
     "cancelled": Outcome.CANCELLED,
 }
 MOST_FAILURE: Final = 4096
+# Errors of a prompt: ACP's own, and the HTTP status that gemini 0.61.0 gives for a code.
+NEED_LOGIN: Final = frozenset({AUTH_REQUIRED, 401})
 
 
 class AcpTurnAccount:
@@ -58,6 +60,7 @@ class AcpTurnAccount:
         self._has_shown = False
         self.has_past = False
         self.turn_id = 0
+        self.login_advice = ""
         self.tools = AcpTools(profile)
         self.usage = UsageMeter()
 
@@ -114,7 +117,7 @@ class AcpTurnAccount:
             facts.append(mode_event(text, notice))
         elif not self._has_shown and text.startswith(self._profile.warning_notices):
             self._attentive = True
-            facts.append(_warning(text.strip()))
+            facts.append(agent_warning(text.strip()))
         elif text:
             self._has_shown = True
             facts.append(TextEvent(text=text))
@@ -169,7 +172,7 @@ class AcpTurnAccount:
         if path and at(meta, *path) == failed:
             self._has_failed = self._attentive = True
         retry = text_at(meta, *self._profile.retry_notice) if self._profile.retry_notice else ""
-        return [_warning(retry)] if retry else []
+        return [agent_warning(retry)] if retry else []
 
     def late(self, what: str) -> list[Fact]:
         """An update outside of its turn; reported once per turn or gap."""
@@ -217,21 +220,21 @@ class AcpTurnAccount:
 
     def _broken_off(self, reply: Reply, *, is_cancelling: bool) -> TurnOver:
         error = reply.error
-        is_cancelled = is_cancelling or (error is not None and error.code == REQUEST_CANCELLED)
+        code = error.code if error is not None else None
+        is_cancelled = is_cancelling or code == REQUEST_CANCELLED
+        needs_login = code in NEED_LOGIN and not is_cancelled
+        words = error.message if error else "the agent answered without a stop reason"
         return TurnOver(
             turn_id=self.turn_id,
             outcome=Outcome.CANCELLED if is_cancelled else Outcome.FAILED,
-            error=error.message if error else "the agent answered without a stop reason",
+            error=f"{words.rstrip('.')}. {self.login_advice}" if needs_login else words,
             usage=self.usage.usage(),
+            needs_login=needs_login,
         )
 
     def _close_thought(self) -> list[Fact]:
         end = self._thoughts.close()
         return [] if end is None else [end]
-
-
-def _warning(words: str) -> DiagnosticEvent:
-    return DiagnosticEvent(message=words, level=Level.WARNING, source="agent")
 
 
 def _odd(update: UsageUpdate) -> list[DiagnosticEvent]:

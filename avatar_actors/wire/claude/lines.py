@@ -80,6 +80,7 @@ class AssistantLine(Struct, frozen=True, tag_field="type", tag="assistant"):
     subagent_type: str = ""
     task_description: str = ""
     user_message_uuids: Any = None
+    error: Any = None
 
 
 class UserLine(Struct, frozen=True, tag_field="type", tag="user", rename="camel"):

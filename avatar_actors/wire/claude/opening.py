@@ -17,7 +17,7 @@ from avatar_actors.model.values import (
 )
 from avatar_actors.wire.claude.lines import ClaudeResultLine, ControlResponse, as_object, as_objects
 from avatar_actors.wire.claude.outgoing import ATTACHMENTS
-from avatar_actors.wire.claude.turns import LOGIN_ADVICE, error_of
+from avatar_actors.wire.claude.turns import LOGIN_ADVICE, LOGIN_COMMAND, error_of, wants_login
 from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, SessionRenamed
 from avatar_actors.wire.json_values import text_at
@@ -27,14 +27,20 @@ from avatar_actors.wire.shared_events import remark
 # The modes that set_permission_mode takes (2.1.325: its own error message lists them).
 MODES: Final = ("acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan")
 NO_SESSION: Final = "No conversation found"
+NOT_SIGNED_IN: Final = "Claude Code is not signed in"
+# The provider that an account belongs to; others (bedrock, vertex, foundry) have their own logins.
+FIRST_PARTY: Final = "firstParty"
 
 
 class ClaudeOpening:
     """The handshake, and the session's id, which the CLI sends only with its first run."""
 
-    def __init__(self, progress: PhaseTracker, permissions: PermissionBasis) -> None:
+    def __init__(
+        self, progress: PhaseTracker, permissions: PermissionBasis, *, knows_login: bool
+    ) -> None:
         self._progress = progress
         self._permissions = permissions
+        self._knows_login = knows_login
         self._session_id = ""
         self._unusable: str = ""
         self._wish = Open(cwd="")
@@ -48,9 +54,11 @@ class ClaudeOpening:
         """The CLI has answered the handshake."""
         if response.subtype != "success":
             return self._refused(OpenFailure.REFUSED, text_at(response.error))
+        answer = as_object(response.response)
+        if self._knows_login and is_signed_out(answer):
+            return self._refused(OpenFailure.NEEDS_LOGIN, NOT_SIGNED_IN)
         if not self._progress.go(Step.OPENED):
             return []
-        answer = as_object(response.response)
         opened = Opened(
             session_id=self._session_id,
             capabilities=replace(capabilities_of(answer), permissions=self._permissions),
@@ -69,6 +77,8 @@ class ClaudeOpening:
 
         For example, --resume did not find the id; the process then exits with 1.
         """
+        if wants_login(result):
+            return self._refused(OpenFailure.NEEDS_LOGIN, NOT_SIGNED_IN)
         error = error_of(result)
         is_lost = NO_SESSION in error
         failure = OpenFailure.NO_SUCH_SESSION if is_lost else OpenFailure.REFUSED
@@ -88,10 +98,17 @@ class ClaudeOpening:
     def _refused(self, failure: OpenFailure, message: str) -> list[Fact]:
         if not self._progress.go(Step.REFUSED):
             return []
-        needs_login = "/login" in message
-        if needs_login:
+        if failure is OpenFailure.NEEDS_LOGIN or LOGIN_COMMAND in message:
             return [OpenFailed(OpenFailure.NEEDS_LOGIN, message, LOGIN_ADVICE)]
         return [OpenFailed(failure, message or "the agent refused its start")]
+
+
+def is_signed_out(answer: JsonObject) -> bool:
+    """Whether the CLI says that it has neither a token nor a key (2.1.197 to 2.1.325)."""
+    account = as_object(answer.get("account"))
+    has_key = text_at(account, "apiKeySource") not in {"", "none"}
+    is_own = text_at(account, "apiProvider") == FIRST_PARTY
+    return is_own and text_at(account, "tokenSource") == "none" and not has_key
 
 
 def capabilities_of(answer: JsonObject) -> ProviderCapabilities:

@@ -25,9 +25,11 @@ from avatar_actors.wire.facts import Fact, TurnOver
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.mending import SplitSigns
 from avatar_actors.wire.phases import Phase, PhaseTracker, Step
-from avatar_actors.wire.shared_events import remark
+from avatar_actors.wire.shared_events import agent_warning, remark
 
 LOGIN_ADVICE: Final = "Run `claude` once and log in there, or set ANTHROPIC_API_KEY."
+LOGIN_COMMAND: Final = "/login"
+UNAUTHORISED: Final = 401
 REFUSAL: Final = "refusal"
 ABORTED: Final = "aborted_"
 EXECUTION_ERROR: Final = "error_during_execution"
@@ -40,6 +42,7 @@ class ResultVerdict(Struct, frozen=True):
     stop_reason: str = ""
     error: str = ""
     data: Any = None
+    needs_login: bool = False
 
 
 class ClaudeTurnAccount(Struct):
@@ -76,20 +79,34 @@ def verdict_of(result: ClaudeResultLine, *, is_cancelling: bool) -> ResultVerdic
     if stop_reason == REFUSAL:
         return ResultVerdict(Outcome.REFUSED, REFUSAL, text_at(result.result))
     if result.is_error:
-        return ResultVerdict(Outcome.FAILED, terminal or subtype, error_of(result))
+        return ResultVerdict(
+            Outcome.FAILED,
+            terminal or subtype,
+            error_of(result),
+            needs_login=wants_login(result),
+        )
     return ResultVerdict(Outcome.COMPLETED, stop_reason, data=result.structured_output)
 
 
 def error_of(result: ClaudeResultLine) -> str:
     """The words of a failed result."""
-    words = text_at(result.result) or "; ".join(as_texts(result.errors))
+    words = _words(result)
     status = result.api_error_status
     if isinstance(status, int) and str(status) not in words:
         words = f"{words} (HTTP {status})".strip()
-    if "/login" in words:
+    if wants_login(result):
         # "Not logged in · Please run /login": a host cannot run such a command.
         words = f"{words} {LOGIN_ADVICE}"
     return words or text_at(result.subtype) or "the agent gave no reason"
+
+
+def wants_login(result: ClaudeResultLine) -> bool:
+    """Whether the run failed for want of a login, or of one that is accepted."""
+    return LOGIN_COMMAND in _words(result) or result.api_error_status == UNAUTHORISED
+
+
+def _words(result: ClaudeResultLine) -> str:
+    return text_at(result.result) or "; ".join(as_texts(result.errors))
 
 
 NO_RESULT = ResultVerdict(Outcome.FAILED, error="the agent ended its turn without a result")
@@ -200,6 +217,9 @@ class ClaudeTurns:
         if not self.hears:
             said = "".join(block.text for block in line.message.blocks)
             return [*self._tasks.said(line, said)] if said else self._stray()
+        if line.error and not line.parent_tool_use_id:
+            # "Not logged in", "API Error: 500": not of the model. The result repeats it.
+            return [agent_warning("".join(block.text for block in line.message.blocks))]
         return [*self.speech.assistant(line)]
 
     def user(self, line: UserLine) -> list[Fact]:
@@ -297,6 +317,7 @@ class ClaudeTurns:
             error=verdict.error,
             usage=self._meter.turn,
             data=verdict.data,
+            needs_login=verdict.needs_login,
         )
         self._turn = None
         self._listen()

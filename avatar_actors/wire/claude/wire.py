@@ -55,11 +55,17 @@ class ClaudeWire:
     """One connection to one `claude -p --input-format stream-json …`.
 
     `seed` must differ between processes: the ids of messages are made of it and the turn, and the
-    CLI skips a message whose id is in the stored session.
+    CLI skips a message whose id is in the stored session. `knows_login`: the CLI knows by itself
+    whether it is signed in, so a session without a login is refused.
     """
 
     def __init__(
-        self, *, seed: str, max_line: int = MAX_LINE, permissions: PermissionBasis = ON_TRUST
+        self,
+        *,
+        seed: str,
+        max_line: int = MAX_LINE,
+        permissions: PermissionBasis = ON_TRUST,
+        knows_login: bool = True,
     ) -> None:
         self._seed = seed
         self._steers = 0
@@ -67,7 +73,7 @@ class ClaudeWire:
         self._lines = Lines(max_line)
         self._out = bytearray()
         self._progress = PhaseTracker()
-        self._opening = ClaudeOpening(self._progress, permissions)
+        self._opening = ClaudeOpening(self._progress, permissions, knows_login=knows_login)
         self._notices = Notices()
         self._tasks = ClaudeTasks()
         tools = ClaudeTools()
@@ -76,16 +82,7 @@ class ClaudeWire:
         self._control = ControlProtocol(
             self._opening, self._conversation, self._permissions, self._notices, self._out.extend
         )
-        self._commands: dict[type, Callable[[Any], list[Fact]]] = {
-            Open: self._open,
-            Prompt: self._prompt,
-            Steer: self._steer,
-            Cancel: self._cancel,
-            AnswerPermission: self._permissions.answer,
-            AnswerFile: lambda _: [remark("Claude Code reads its files by itself")],
-            Call: self._call,
-            Close: self._close,
-        }
+        self._commands = self._command_table()
         self._handlers: dict[type, Callable[[Any], list[Fact]]] = {
             lines.StreamLine: self._conversation.stream,
             lines.AssistantLine: self._conversation.assistant,
@@ -138,6 +135,18 @@ class ClaudeWire:
         data = bytes(self._out)
         self._out.clear()
         return data
+
+    def _command_table(self) -> dict[type, Callable[[Any], list[Fact]]]:
+        return {
+            Open: self._open,
+            Prompt: self._prompt,
+            Steer: self._steer,
+            Cancel: self._cancel,
+            AnswerPermission: self._permissions.answer,
+            AnswerFile: lambda _: [remark("Claude Code reads its files by itself")],
+            Call: self._call,
+            Close: self._close,
+        }
 
     def _open(self, command: Open) -> list[Fact]:
         if not self._progress.go(Step.OPEN):

@@ -84,6 +84,7 @@ MEANINGS: Final = {
     144: "the model API refused the request (HTTP 400)",
     145: "the model API refused the login (HTTP 401)",
 }
+NEED_LOGIN: Final = frozenset({41, 145})
 STOP_REASONS: Final = {53: "max_turn_requests"}
 
 
@@ -97,7 +98,12 @@ def turn_over(
     error = _error(exit_line, result) if has_failed else ""
     stop_reason = STOP_REASONS.get(code or 0, "end_turn" if outcome is Outcome.COMPLETED else "")
     return TurnOver(
-        turn_id=exit_line.turn, outcome=outcome, stop_reason=stop_reason, error=error, usage=usage
+        turn_id=exit_line.turn,
+        outcome=outcome,
+        stop_reason=stop_reason,
+        error=error,
+        usage=usage,
+        needs_login=has_failed and code in NEED_LOGIN,
     )
 
 

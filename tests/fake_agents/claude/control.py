@@ -87,7 +87,8 @@ class ControlResponder:
         if (error := self._start.initialize_error) is not None:
             raise ControlRefused(text_in(error, "message", "initialize failed"))
         session = self._state.session
-        return shapes.initialized(session.model, session.mode, self._state.state)
+        key = "none" if self._start.needs_auth else "ANTHROPIC_API_KEY"
+        return shapes.initialized(session.model, session.mode, self._state.state, key)
 
     def _interrupt(self, request: Record) -> Record:
         del request

@@ -251,15 +251,15 @@ def resume_refused(session_id: str) -> Record:
     }
 
 
-def initialized(model: str, mode: str, state: str) -> Record:
-    """The answer to the control request `initialize`."""
+def initialized(model: str, mode: str, state: str, key: str) -> Record:
+    """The answer to the control request `initialize`. `key` is where its API key comes from."""
     return {
         "commands": [{"name": "help", "description": "Says what it can do.", "argumentHint": ""}],
         "agents": [{"name": "general-purpose", "description": "Does a task"}],
         "output_style": "default",
         "available_output_styles": ["default"],
         "models": [{"value": "default", "resolvedModel": model, "displayName": "Default"}],
-        "account": {"tokenSource": "none", "apiKeySource": "none", "apiProvider": "firstParty"},
+        "account": {"tokenSource": "none", "apiKeySource": key, "apiProvider": "firstParty"},
         "pid": os.getpid(),
         "claude_code_version": VERSION,
         "current_permission_mode": mode,

@@ -1,6 +1,5 @@
 """What goes wrong on the other side: the model's API refuses, or nobody has signed in."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -125,6 +124,6 @@ async def test_without_a_sign_in_it_says_so(agent: Agent, finds: Finds, tmp_path
         assert answer.message
         finds(Found.DIFFERS, "its start is refused, but not for that")
     else:
-        assert answer.outcome is Outcome.FAILED
-        assert {"login", "authentication"} & set(re.findall(r"\w+", answer.error.lower()))
+        assert (answer.outcome, answer.content) == (Outcome.FAILED, "")
+        assert answer.needs_login, answer
         finds(Found.DIFFERS, "told with the first prompt")

@@ -207,7 +207,7 @@ ERRORS = [
         "over 1 failed end_turn fake error 400",
     ],
     [
-        "over 2 failed  Authentication required",
+        "over 2 failed  Authentication required. Run `codex login` o…",
     ],
     [
         "text exceeded retry limit, last status: 429 Too Many Requests\n\n",

@@ -156,7 +156,7 @@ ERRORS = [
         "over 1 failed  fake error 400 (HTTP 400)",
     ],
     [
-        "over 2 failed  fake error 401 (HTTP 401)",
+        "over 2 failed  fake error 401 (HTTP 401). Run `gemini` once…",
     ],
     [
         "over 4 rejected  the agent takes no prompt now: the connectio…",

@@ -6,6 +6,7 @@ from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import Call, Close, Open, Prompt
 from avatar_actors.wire.facts import (
     Answered,
+    Fact,
     Opened,
     OpenFailed,
     OpenFailure,
@@ -81,6 +82,37 @@ def test_a_missing_login_names_the_way_to_log_in() -> None:
     assert isinstance(fact, OpenFailed)
     assert fact.failure is OpenFailure.NEEDS_LOGIN
     assert "ANTHROPIC_API_KEY" in fact.advice
+
+
+# As 2.1.197 and 2.1.325 describe them.
+SIGNED_OUT = {"tokenSource": "none", "apiProvider": "firstParty"}
+SIGNED_IN: tuple[dict[str, str], ...] = (
+    {"tokenSource": "none", "apiKeySource": "ANTHROPIC_API_KEY", "apiProvider": "firstParty"},
+    {"tokenSource": "ANTHROPIC_AUTH_TOKEN", "apiProvider": "firstParty"},
+    {"subscriptionType": "Claude Pro", "apiProvider": "firstParty"},
+    {"apiProvider": "bedrock"},
+    {},
+)
+
+
+def greeted(account: object, *, knows_login: bool = True) -> Fact:
+    wire = ClaudeWire(seed="s", knows_login=knows_login)
+    wire.command(Open(cwd="/sandbox"))
+    answer = {"subtype": "success", "request_id": "avatar-1", "response": {"account": account}}
+    return wire.receive(line_of({"type": "control_response", "response": answer}))[0]
+
+
+def test_an_account_without_token_and_key_needs_a_login() -> None:
+    failed = greeted(SIGNED_OUT)
+    assert isinstance(failed, OpenFailed)
+    assert failed.failure is OpenFailure.NEEDS_LOGIN
+    assert failed.message == "Claude Code is not signed in"
+
+
+def test_every_other_account_and_a_login_that_the_agent_does_not_know_of_is_let_in() -> None:
+    for account in SIGNED_IN:
+        assert isinstance(greeted(account), Opened)
+    assert isinstance(greeted(SIGNED_OUT, knows_login=False), Opened)
 
 
 def test_another_session_id_is_told_once() -> None:

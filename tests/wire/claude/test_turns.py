@@ -172,7 +172,7 @@ def test_the_text_of_a_result_is_taken_when_there_was_no_other() -> None:
         ),
         (
             {"is_error": True, "api_error_status": 401, "result": "Not logged in"},
-            "over 1 failed success Not logged in (HTTP 401)",
+            "over 1 failed success Not logged in (HTTP 401) Run `claude` once a…",
         ),
         ({"is_error": True, "terminal_reason": "aborted_tools"}, "over 1 cancelled aborted_tools"),
         ({"is_error": None, "subtype": 7, "usage": [], "errors": {}}, "over 1 completed end_turn"),
