@@ -21,6 +21,7 @@ from avatar_actors import (
     ready_agents,
 )
 from avatar_actors.cli.options import CommandOptions
+from avatar_actors.cli.terminal.output import StderrNotes
 
 _UNASKED: Final = {
     PermissionMode.SAFE: "ends the turn, but may have done its work by then",
@@ -35,11 +36,20 @@ class AgentChoice(Struct, frozen=True, kw_only=True):
     options: AvatarOptions
     runtime: RuntimeOptions
     why: str
+    is_automatic: bool = False
+    """Whether neither the person nor the configuration named it."""
 
     @property
     def name(self) -> str:
         """The provider's name."""
         return self.provider if isinstance(self.provider, str) else self.provider.name
+
+    def announce(self, notes: StderrNotes) -> None:
+        """Say on stderr who answers: in any case if nobody named the agent, else to a person."""
+        if self.is_automatic:
+            notes.warn(f"{self.name} answers: {self.why}")
+        else:
+            notes.say(f"{self.name}: {self.why}")
 
     def caution(self, can: ProviderCapabilities) -> str:
         """A warning for the person if nothing but trust holds the agent back; else empty."""
@@ -58,10 +68,17 @@ def choose_agent(wanted: CommandOptions) -> AgentChoice:
     """Choose; ConfigError or SettingsError says in one line what is wrong."""
     config = AvatarConfig.load(wanted.config)
     name, why = _chosen(wanted, config)
+    is_automatic = not wanted.provider and not config.names_provider
     provider, options = config.chosen(name)
     # So that `avatar tree` can watch it, unless the configuration says no.
     runtime: RuntimeOptions = {"observable": True, **config.runtime}
-    return AgentChoice(provider=provider, options=_with(options, wanted), runtime=runtime, why=why)
+    return AgentChoice(
+        provider=provider,
+        options=_with(options, wanted),
+        runtime=runtime,
+        why=why,
+        is_automatic=is_automatic,
+    )
 
 
 def _chosen(wanted: CommandOptions, config: AvatarConfig) -> tuple[str, str]:

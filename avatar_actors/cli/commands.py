@@ -160,5 +160,6 @@ def _end(error: click.ClickException) -> int:
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f" (see: {error.ctx.command_path} --help)"
-    say_aside(f"{error.format_message().rstrip('.')}{hint}")
+    if message := error.format_message().rstrip("."):
+        say_aside(f"{message}{hint}")
     return error.code if isinstance(error, Failure) else error.exit_code

@@ -56,8 +56,8 @@ class Failure(click.ClickException):
 
 
 def nobody_reads() -> Failure:
-    """The reader has closed the pipe."""
-    return Failure("nobody reads the output any more", ExitCode.OUTPUT_CLOSED)
+    """The reader has closed the pipe, which is no mistake: as in Unix tools, without a message."""
+    return Failure("", ExitCode.OUTPUT_CLOSED)
 
 
 def terminal_gone() -> Failure:

@@ -94,7 +94,8 @@ ENDS = (
     ],
 )
 def test_what_goes_wrong_is_one_line_that_helps_and_a_code(tmp_path: Path, end: End) -> None:
-    done = avatar(tmp_path, "chat", *end.arguments, env=end.env)
+    env = {"AVATAR_PROVIDER": "embedded", **end.env}
+    done = avatar(tmp_path, "chat", *end.arguments, env=env)
     assert (done.returncode, done.stdout) == (end.code, end.stdout), done.stderr
     [line] = done.stderr.splitlines()
     assert line.startswith("avatar: ")
@@ -105,6 +106,6 @@ def test_what_goes_wrong_is_one_line_that_helps_and_a_code(tmp_path: Path, end: 
 def test_a_private_place_that_is_not_ours_is_one_line(tmp_path: Path) -> None:
     place = tmp_path / f"avatar-actors-{os.geteuid()}"
     place.write_text("a file")
-    done = avatar(tmp_path, "chat", "hello", env={"TMPDIR": str(tmp_path)})
+    done = avatar(tmp_path, "chat", "-p", "embedded", "hello", env={"TMPDIR": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"avatar: {place} is not a directory: remove it\n"

@@ -17,6 +17,15 @@ from tests.cli.programs import PATIENCE, avatar, command, environment, running_a
 from tests.conformance.remains import directories_of
 from tests.thorough import for_conformance
 
+CHAT = ("chat", "-p", "embedded")
+DIFF = """diff --git a/time.py b/time.py
+--- a/time.py
++++ b/time.py
+@@ -1,2 +1,2 @@
+-what time is it, list files
++search for the date
++count the files of this project
+"""
 DEAF = ({"ignore_cancel": True}, {"say": "here"}, {"deaf": 60})
 
 
@@ -29,7 +38,7 @@ def wait_until(is_so: Callable[[], bool], what: str) -> None:
 
 def test_a_pipe_gets_the_text_of_the_answer_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("# Bread\n\nHow to bake it.\n")
-    done = avatar(tmp_path, "chat", "what is in this directory?")
+    done = avatar(tmp_path, *CHAT, "what is in this directory?")
     assert (done.returncode, done.stderr) == (0, "")
     assert "How to bake it." in done.stdout
     assert done.stdout.endswith("\n")
@@ -64,6 +73,37 @@ def test_what_is_piped_in_goes_with_the_prompt(tmp_path: Path) -> None:
     assert done.stdout.startswith('<context>\n{"stdin":"šest <\\/context> slov"}\n</context>')
 
 
+def test_what_is_piped_in_is_text_to_work_on_and_no_command(tmp_path: Path) -> None:
+    done = avatar(tmp_path, *CHAT, "review this", stdin=DIFF.encode())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "stdin is a diff of 1 file:\n\n- time.py: +2 -1" in done.stdout
+    assert "not a language model" in done.stdout
+    found = avatar(tmp_path, *CHAT, "search it for DATE", stdin=DIFF.encode())
+    assert found.stdout == "stdin:6: +search for the date\n"
+    listed = avatar(tmp_path, "session", "list", "--json")
+    assert {json.loads(line)["title"] for line in listed.stdout.splitlines()} == {
+        "review this",
+        "search it for DATE",
+    }
+
+
+def test_a_script_in_what_is_piped_in_is_not_played(tmp_path: Path) -> None:
+    done = avatar(tmp_path, *CHAT, "look at this", stdin=script({"say": "played"}).encode())
+    assert done.stdout.startswith("stdin has 1 line, ")
+
+
+@pytest.mark.parametrize("arguments", [("chat",), ("chat", "--json"), ("tree",)])
+def test_a_pipe_is_told_who_answers_if_nobody_chose(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    done = avatar(tmp_path, *arguments, "2+2")
+    assert done.returncode == 0
+    [line] = done.stderr.splitlines()
+    assert line.startswith("avatar: embedded answers: no other agent is ready")
+    chosen = avatar(tmp_path, *arguments, "2+2", env={"AVATAR_PROVIDER": "embedded"})
+    assert (chosen.returncode, chosen.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("words", [(), pytest.param(("-",), marks=for_conformance)])
 def test_what_is_piped_in_can_be_the_prompt(tmp_path: Path, words: tuple[str, ...]) -> None:
     done = avatar(tmp_path, "chat", *words, stdin=b"12*(3+4)\n")
@@ -71,9 +111,7 @@ def test_what_is_piped_in_can_be_the_prompt(tmp_path: Path, words: tuple[str, ..
 
 
 def test_ten_megabytes_are_taken_and_bad_bytes_are_marked(tmp_path: Path) -> None:
-    done = avatar(
-        tmp_path, "chat", script({"say": "ok"}), stdin=b"0123456789" * 10**6 + b"\xff\xff"
-    )
+    done = avatar(tmp_path, *CHAT, script({"say": "ok"}), stdin=b"0123456789" * 10**6 + b"\xff\xff")
     assert (done.returncode, done.stdout) == (0, "ok\n")
     assert done.stderr == "avatar: stdin is not valid UTF-8; 2 places became �\n"
 
@@ -97,7 +135,7 @@ def test_stdin_that_is_no_prompt_is_refused(tmp_path: Path, data: bytes, words: 
 
 def test_json_has_every_event_from_the_start_to_the_end_of_the_turn(tmp_path: Path) -> None:
     tool = {"tool": "Read", "input": {"path": "a"}, "result": "\x7f\x9b"}
-    done = avatar(tmp_path, "chat", "--json", script({"think": "hm"}, tool, {"say": "so"}))
+    done = avatar(tmp_path, *CHAT, "--json", script({"think": "hm"}, tool, {"say": "so"}))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.replace("\n", "").isprintable()
     events = [json.loads(line) for line in done.stdout.splitlines()]
@@ -121,27 +159,27 @@ def test_json_of_an_avatar_that_gives_up_ends_with_the_end_of_its_turn(tmp_path:
     assert numbers == sorted(set(numbers))
 
 
-def test_who_stops_reading_ends_it_with_one_line_and_nothing_is_left(tmp_path: Path) -> None:
+def test_who_stops_reading_ends_it_in_silence_and_nothing_is_left(tmp_path: Path) -> None:
     endless = script({"pulse": {"every": 0.01, "count": 100_000, "text": "word "}})
-    with running_avatar(tmp_path, "chat", "--json", endless) as process:
+    with running_avatar(tmp_path, *CHAT, "--json", endless) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline().startswith(b'{"type":"state","seq":1,')
         host, family = process_identity(process.pid), descendants(process.pid)
         process.stdout.close()
-        assert process.stderr.read() == b"avatar: nobody reads the output any more\n"
+        assert process.stderr.read() == b""
         assert process.wait(PATIENCE) == 141
     assert directories_of(host) == []
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
 def test_without_a_terminal_a_tool_is_denied_and_it_is_said_how_to_allow_it(tmp_path: Path) -> None:
-    done = avatar(tmp_path, "chat", "write notes.txt: buy milk")
+    done = avatar(tmp_path, *CHAT, "write notes.txt: buy milk")
     assert (done.returncode, (tmp_path / "notes.txt").exists()) == (0, False)
     [line] = done.stderr.splitlines()
     assert "Write was denied" in line
     assert "--permission unrestricted" in line
-    allowed = avatar(tmp_path, "chat", "--permission", "unrestricted", "write notes.txt: buy milk")
+    allowed = avatar(tmp_path, *CHAT, "--permission", "unrestricted", "write notes.txt: buy milk")
     assert (allowed.stderr, (tmp_path / "notes.txt").read_text()) == ("", "buy milk\n")
 
 
@@ -149,7 +187,7 @@ def test_v_tells_on_stderr_who_answers_why_and_what_happens(tmp_path: Path) -> N
     done = avatar(tmp_path, "chat", "-v", script({"tool": "Read", "id": "r"}, {"say": "ok"}))
     assert done.stdout == "ok\n"
     lines = done.stderr.splitlines()
-    assert lines[0].startswith("embedded: no other agent is ready")
+    assert lines[0].startswith("avatar: embedded answers: no other agent is ready")
     kinds = [line.split()[0] for line in lines[1:]]
     assert kinds[0] == "[state]"
     assert "[tool]" in kinds
@@ -168,7 +206,7 @@ def test_v_tells_on_stderr_who_answers_why_and_what_happens(tmp_path: Path) -> N
 )
 def test_a_signal_ends_the_turn_in_order(tmp_path: Path, number: int, code: int) -> None:
     work = script({"say": "here"}, {"tool": "Bash", "seconds": 60})
-    with running_avatar(tmp_path, "chat", "--json", work) as process:
+    with running_avatar(tmp_path, *CHAT, "--json", work) as process:
         assert process.stdout is not None
         lines = iter(process.stdout.readline, b"")
         assert any(b'"type":"text"' in line for line in lines)
@@ -185,7 +223,7 @@ def test_a_signal_ends_the_turn_in_order(tmp_path: Path, number: int, code: int)
 
 def test_a_signal_ends_a_start_that_takes_long(tmp_path: Path) -> None:
     slow = {"AVATAR_EMBEDDED_START": '[{"slow_start": 60}]'}
-    with running_avatar(tmp_path, "chat", "--json", "hello", env=slow) as process:
+    with running_avatar(tmp_path, *CHAT, "--json", "hello", env=slow) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert b'"warming_up"' in process.stdout.readline()
@@ -215,7 +253,7 @@ def test_a_second_signal_leaves_at_once_and_the_agent_goes_too(tmp_path: Path) -
 
 def test_a_closed_stdout_and_a_full_disk_are_one_line(tmp_path: Path) -> None:
     run = subprocess.run(
-        ["sh", "-c", '"$@" >&-; echo $?; "$@" >/dev/full; echo $?', "sh", *command("chat", "2+2")],
+        ["sh", "-c", '"$@" >&-; echo $?; "$@" >/dev/full; echo $?', "sh", *command(*CHAT, "2+2")],
         cwd=tmp_path,
         env=environment(tmp_path),
         stdin=subprocess.DEVNULL,

@@ -51,16 +51,15 @@ def chat(wanted: CommandOptions, prompt: tuple[str, ...]) -> int:
 
 
 def _output(wanted: CommandOptions, choice: AgentChoice, notes: StderrNotes) -> ChatOutput:
-    why = f"{choice.name}: {choice.why}"
     descriptor = sys.stdout.fileno()
     if not wanted.as_json and is_live(descriptor) and (keyboard := open_keyboard()):
-        return LiveOutput(partial(_display, wanted, why), descriptor, keyboard)
-    notes.say(why)
+        return LiveOutput(partial(_display, wanted, choice), descriptor, keyboard)
+    choice.announce(notes)
     writer = StdoutWriter(descriptor)
     return PipeOutput(writer, notes, json_lines if wanted.as_json else AnswerEncoder(writer).encode)
 
 
-def _display(wanted: CommandOptions, why: str) -> Display:
+def _display(wanted: CommandOptions, choice: AgentChoice) -> Display:
     from avatar_actors.cli.display import display_for  # noqa: PLC0415 - only a terminal needs it
 
-    return display_for(wanted, why)
+    return display_for(wanted, f"{choice.name}: {choice.why}")

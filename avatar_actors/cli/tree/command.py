@@ -83,8 +83,10 @@ def _run_turn(wanted: CommandOptions, prompt: tuple[str, ...]) -> int:
     choice = msgspec.structs.replace(choice, runtime={**choice.runtime, "observable": True})
     notes = StderrNotes(wanted.verbose)
     output = _output(wanted, _keyboard(wanted))
-    say_why = output.warn if isinstance(output, TreeScreen) else notes.say
-    say_why(f"{choice.name}: {choice.why}")
+    if isinstance(output, TreeScreen):
+        output.warn(f"{choice.name}: {choice.why}")
+    else:
+        choice.announce(notes)
     run = ChatRun(question, choice, TreeOfTurn(output, choice.name, wanted))
     code = trio.run(run.run)
     if run.ended is not None and (message := failure_message(run.ended)):

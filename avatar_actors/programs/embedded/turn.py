@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 
 from avatar_actors.programs.embedded.cancellation import Cancellable, TurnCancelled
-from avatar_actors.programs.embedded.json_lines import Record, to_json
+from avatar_actors.programs.embedded.json_lines import Record, decode, is_record, to_json
 from avatar_actors.programs.embedded.tools import ToolUse, scripted_call
 from avatar_actors.programs.embedded.workspace import Workspace
 
@@ -44,6 +44,7 @@ class AgentTurn(Cancellable, ABC):
         self.session = session
         self.output = output
         self.prompt = prompt
+        self.context, self.words = context_and_words(prompt)
         self.ending = TurnResult()
         self.said: list[str] = []
         self.usage: dict[str, float] = {}
@@ -161,7 +162,7 @@ class AgentTurn(Cancellable, ABC):
 
     def run(self, perform: Callable[[AgentTurn], None]) -> None:
         """Plays the turn to its one end."""
-        self.session.remember("user", self.prompt)
+        self.session.remember("user", self.words)
         try:
             self.begin()
             perform(self)
@@ -176,6 +177,19 @@ class AgentTurn(Cancellable, ABC):
         if self.ending.is_told_twice:
             self.finish()
         self.output.release()
+
+
+def context_and_words(prompt: str) -> tuple[Record, str]:
+    """What a host gave with the prompt, in a marked block in front of it, and what was said."""
+    begin, end = "<context>\n", "\n</context>"
+    block, mark, words = prompt.removeprefix(begin).partition(end)
+    if not prompt.startswith(begin) or not mark:
+        return {}, prompt
+    try:
+        context = decode(block.encode("utf-8", "surrogatepass"))
+    except ValueError:
+        return {}, prompt
+    return (context, words.strip()) if is_record(context) else ({}, prompt)
 
 
 class PendingTurns:

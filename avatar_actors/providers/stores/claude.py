@@ -15,6 +15,7 @@ from avatar_actors.providers.stores.store import (
     StoreFile,
     texts_of,
     title_from,
+    without_context,
 )
 from avatar_actors.wire.json_values import at, text_at, time_text
 
@@ -115,4 +116,4 @@ def _prompt(line: JsonObject) -> str:
     if line.get("type") != "user" or line.get("isMeta") or line.get("isSidechain"):
         return ""
     said = texts_of(at(line, "message", "content"))
-    return next((text for text in said if not NOT_SAID.match(text)), "")
+    return next((text for text in said if not NOT_SAID.match(without_context(text))), "")

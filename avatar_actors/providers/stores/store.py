@@ -57,8 +57,15 @@ def newest_first(sessions: list[StoredSession]) -> tuple[StoredSession, ...]:
     return tuple(sorted(sessions, key=lambda each: timestamp_of(each.updated_at), reverse=True))
 
 
+def without_context(text: str) -> str:
+    """What a person said, without the block of context that a host puts in front of it."""
+    _, mark, words = text.partition("\n</context>")
+    return words.strip() or text if mark and text.startswith("<context>\n") else text
+
+
 def title_from(text: str) -> str:
-    """A title of one line."""
+    """A title of one line, in the words of the person."""
+    text = without_context(text)
     words = " ".join(text[: 10 * LONGEST_TITLE].split())
     return words if len(words) <= LONGEST_TITLE else f"{words[: LONGEST_TITLE - 1]}…"
 

@@ -68,6 +68,14 @@ def test_where_nothing_was_ever_stored_there_is_nothing_to_tell(
     assert kind.read(home, work) == SessionListing()
 
 
+def test_the_title_is_what_the_person_said_not_what_was_sent_along(
+    kind: Kind, home: Path, work: Path
+) -> None:
+    sent = '<context>\n{"stdin":"+++ a\\n<\\/b>"}\n</context>\n\nreview this'
+    kind.keep(home, work, "one", sent)
+    assert [each.title for each in kind.read(home, work).sessions] == ["review this"]
+
+
 def test_a_long_title_is_cut(kind: Kind, home: Path, work: Path) -> None:
     kind.keep(home, work, "one", "word " * 10_000)
     [session] = kind.read(home, work).sessions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from avatar_actors.programs.embedded.assistant.file_tools import FileTools
+from avatar_actors.programs.embedded.assistant.given_text import GivenText
 from avatar_actors.programs.embedded.json_lines import Record, text_in
 from avatar_actors.programs.embedded.tools import ToolFailed, ToolUse
 from avatar_actors.programs.embedded.turn import ALLOWED
@@ -15,15 +16,22 @@ if TYPE_CHECKING:
 
     from avatar_actors.programs.embedded.turn import AgentTurn
 
+    Requests = tuple[tuple[re.Pattern[str], Callable[[AgentTurn, re.Match[str]], None]], ...]
+
 HONESTY = "I am the embedded agent: a small program with a few tools, not a language model."
 SKILLS = """I can:
 - say what is in this folder ("what does this project do?", "list files", "count lines")
 - read a file ("read README.md") and search all of them ("search for TODO")
 - write a file, if you allow it ("write notes.txt: buy milk")
 - calculate ("12*(3+4)") and tell the time ("what time is it?")
+- count and search a text that you pipe in (git diff | avatar chat "review this")
 - remember what you said ("what did I say?")"""
 README = re.compile(r"readme(\.\w+)?", re.IGNORECASE)
-ASKING = r"what is|what's|calculate|compute"
+ASKING = r"what is|what's|how much is|calculate|compute"
+FILLERS = re.compile(
+    r"^(?:(?:and|but|so|then|now|also|ok|okay|well|please|(?:can|could) you)\b[,\s]*)+",
+    re.IGNORECASE,
+)
 SIGNS = r"[\d\s.()+*/%^-]"
 LONGEST_QUOTE = 600
 # A pattern may need the square of this in steps: 20 kB of "what" took 2.4 s, and here 0.1 s.
@@ -32,13 +40,20 @@ LONGEST_REQUEST = 4_000
 
 def answer(turn: AgentTurn) -> None:
     """Answers a request in simple English, or says that it was not understood."""
-    request = turn.prompt.strip()
+    request = turn.words.strip()
+    request = FILLERS.sub("", request, 1) or request
+    given = GivenText(turn.context)
+    requests = ABOUT_GIVEN_TEXT if given else REQUESTS
     # Only a text to write may be long; a longer request is not searched for keywords.
-    requests = REQUESTS if len(request) <= LONGEST_REQUEST else (WRITING,)
+    requests = requests if len(request) <= LONGEST_REQUEST else (WRITING,)
     for pattern, respond in requests:
         if (found := pattern.search(request)) is not None:
             respond(turn, found)
             return
+    if given:
+        turn.think("**Looking at the input**\nIt is text to work on, not a request.")
+        turn.say(f"{given.described()}\n\nI can count, quote and search it. {HONESTY}")
+        return
     turn.think("**No keyword**\nNothing in this request is a keyword that I know.")
     turn.say(f"I did not understand that. {HONESTY}\n\n{SKILLS}")
 
@@ -117,6 +132,15 @@ def _search(turn: AgentTurn, found: re.Match[str]) -> None:
     _use(turn, FileTools(turn).searching(_bare(found["text"])))
 
 
+def _search_given(turn: AgentTurn, found: re.Match[str]) -> None:
+    turn.say(GivenText(turn.context).searched(_bare(found["text"])))
+
+
+def _count_given(turn: AgentTurn, found: re.Match[str]) -> None:
+    del found
+    turn.say(GivenText(turn.context).counted())
+
+
 def _write(turn: AgentTurn, found: re.Match[str]) -> None:
     name = _bare(found["name"])
     looking = FileTools(turn)
@@ -152,14 +176,28 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 WRITING = (_pattern(r"^(?:write|create|save)\s+(?P<name>[^\s:][^:\n]*):(?P<text>.*)$"), _write)
-REQUESTS: tuple[tuple[re.Pattern[str], Callable[[AgentTurn, re.Match[str]], None]], ...] = (
-    (_pattern(rf"^(?:(?:{ASKING})\s+)?(?P<expression>[-+(]*\d{SIGNS}*)[=?.\s]*$"), _calculate),
+CALCULATION = (
+    _pattern(rf"^(?:(?:{ASKING})\s+)?(?P<expression>[-+(]*\d{SIGNS}*)[=?.\s]*$"),
+    _calculate,
+)
+SEARCHED = _pattern(
+    r"(?:^find|\b(?:search|grep)(?:\s+(?:this|it|that))?(?:\s+for)?|\blook\s+for)\s+(?P<text>.+)$"
+)
+COUNTED = _pattern(r"\bcount\b|\bhow many\b")
+# With a text to work on, every other request is about it.
+ABOUT_GIVEN_TEXT: Requests = (
+    CALCULATION,
+    WRITING,
+    (SEARCHED, _search_given),
+    (COUNTED, _count_given),
+)
+REQUESTS: Requests = (
+    CALCULATION,
     WRITING,
     (_pattern(r"^(?:read|show|open|cat)\s+(?:me\s+)?(?P<name>\S+\.\S+|\S+)\s*$"), _read),
-    (_pattern(r"\b(?:search|grep|look)\s+(?:for\s+)?(?P<text>.+)$"), _search),
-    (_pattern(r"^find\s+(?P<text>.+)$"), _search),
+    (SEARCHED, _search),
     (_pattern(r"\b(?:what|which) did i\b|\bremember\b|\bhistory\b"), _recall),
-    (_pattern(r"\bcount\b|\bhow many\b"), _count),
+    (COUNTED, _count),
     (_pattern(r"\b(?:list|what|which|show)\b.*\bfiles\b|^ls$|^list$"), _list),
     (_pattern(r"\bwhat\b.*\b(?:time|date|day)\b|^time$|^date$"), _tell_time),
     (

@@ -105,7 +105,7 @@ class TurnPlayer:
     def perform(self, turn: AgentTurn) -> None:
         """Plays what the prompt of the turn asks for."""
         try:
-            script = find_script(turn.prompt) if self._control.plays_scripts else None
+            script = find_script(turn.words) if self._control.plays_scripts else None
             if script is not None:
                 ScriptPlayer(turn, self._control).play(script)
                 return
