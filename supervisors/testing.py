@@ -16,11 +16,16 @@ import trio.testing
 from supervisors import _life, errors
 from supervisors.address import Address
 from supervisors.notices import Notice, NoticeStream
+from supervisors.snapshot import TreeNode
 from supervisors.supervisor import Supervisor
 
 __all__ = ["InjectedCrash", "Watch", "crash", "freeze", "nothing_left", "watch"]
 
 N = TypeVar("N", bound=Notice)
+
+_PATIENCE = 60.0
+# Longer than any backoff.
+_VIRTUAL_PATIENCE = 1e6
 
 
 class InjectedCrash(Exception):
@@ -30,17 +35,32 @@ class InjectedCrash(Exception):
 class Watch:
     """A reader of a tree's notices that remembers what it saw."""
 
-    def __init__(self, stream: NoticeStream) -> None:
+    def __init__(self, stream: NoticeStream, tree: Callable[[], TreeNode]) -> None:
         self.seen: list[Notice] = []
-        self._stream = stream
+        self._stream, self._tree = stream, tree
 
-    async def next(self, kind: type[N], path: str | None = None) -> N:
-        """Wait for the next notice of that kind, of that child if one is named."""
-        while True:
-            notice = await anext(self._stream)
-            self.seen.append(notice)
-            if isinstance(notice, kind) and path in (None, notice.path):
-                return notice
+    async def next(
+        self, kind: type[N], path: str | None = None, *, within: float | None = None
+    ) -> N:
+        """Wait for the next notice of that kind, of that child if one is named.
+
+        AssertionError, with the paths that there are, if none comes within so many seconds: a
+        minute, or on virtual time eleven days, which pass at once when nothing else happens.
+        """
+        is_virtual = isinstance(trio.lowlevel.current_clock(), trio.testing.MockClock)
+        limit = (_VIRTUAL_PATIENCE if is_virtual else _PATIENCE) if within is None else within
+        with trio.move_on_after(limit):
+            async for notice in self._stream:
+                self.seen.append(notice)
+                if isinstance(notice, kind) and path in (None, notice.path):
+                    return notice
+        raise AssertionError(f"no {kind.__name__}{self._whose(path)} within {limit:g} s")
+
+    def _whose(self, path: str | None) -> str:
+        paths = [node.path for node in self._tree().walk()]
+        if path is None or path in paths:
+            return f" of {path}" if path else ""
+        return f" of {path!r}, which is not in the tree ({', '.join(paths[:20])}),"
 
     def all(self) -> list[Notice]:
         """Everything up to now, without waiting."""
@@ -52,7 +72,7 @@ class Watch:
 def watch(supervisor: Supervisor) -> Generator[Watch]:
     """Follow what happens in the supervisor's tree: `await watching.next(Ready, "shop/till")`."""
     with supervisor.notices(capacity=100_000) as stream:
-        yield Watch(stream)
+        yield Watch(stream, supervisor.tree)
 
 
 async def crash(target: Address[Any], error: Exception | None = None) -> None:

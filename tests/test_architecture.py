@@ -102,6 +102,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "jsonschema.*",
         "trio.*",
     ),
+    "avatar_actors.avatar.trace_parent": ("opentelemetry.*",),
     "avatar_actors.programs.schema_check": ("jsonschema.*", "referencing.*"),
     "avatar_actors.observe": OBSERVE,
     "avatar_actors.observe.metrics": (*OBSERVE, "prometheus_client.*", "opentelemetry.*"),

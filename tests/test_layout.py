@@ -31,7 +31,7 @@ from tests.test_architecture import (
 
 __all__ = ["dropped_trees", "pytestmark"]  # for pytest
 
-CODE_LINES_LIMITS = {"supervisors": 1640}
+CODE_LINES_LIMITS = {"supervisors": 1665}
 DOOR = "avatar_actors/__init__.py"
 MOST_MODULES = 16
 ONE_PREFIX = 4
@@ -46,6 +46,7 @@ PUBLIC_NAMES_NOW = 134
 
 # Modules under 40 lines of code that a machine cannot tell to be one of those that may be small.
 SMALL_MODULES = {
+    "avatar_actors/avatar/trace_parent.py": "the avatars' one door to OpenTelemetry",
     "avatar_actors/cli/main.py": "entry point: the command `avatar`",
     "avatar_actors/cli/repl/command.py": "declares what a command of the terminal is",
     "avatar_actors/model/errors.py": "declares the tree of errors",

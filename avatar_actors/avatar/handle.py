@@ -19,6 +19,7 @@ from avatar_actors.avatar.stored_sessions import (
     sessions_of,
     switch_session,
 )
+from avatar_actors.avatar.trace_parent import current_trace_parent
 from avatar_actors.avatar.turn import Turn
 from avatar_actors.model.command_line import check_name, check_session_id
 from avatar_actors.model.errors import SettingsError, UnknownRequest, Unsupported
@@ -230,7 +231,8 @@ class Avatar:
         await self._client.wait()
 
     def _submission(self, prompt: str, options: PromptOptions) -> messages.Submission:
-        return submission_of(next(self._turn_ids), prompt, options, self._settings)
+        turn_id, parent = next(self._turn_ids), current_trace_parent()
+        return submission_of(turn_id, prompt, options, self._settings, parent)
 
     def _turn(
         self, submission: messages.Submission, kinds: tuple[type[AvatarEvent], ...] = ()

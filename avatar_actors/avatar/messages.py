@@ -70,6 +70,7 @@ class BeginTurn(Struct, frozen=True):
 
     turn_id: int
     prompt: str
+    trace_parent: str = ""
 
 
 class WasSent(Struct, Request[bool], frozen=True):
@@ -179,6 +180,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     schema: JsonObject | None = None
     while_busy: WhileBusy = WhileBusy.QUEUE
     timeout: float
+    trace_parent: str = ""
 
 
 class Submit(Struct, frozen=True):

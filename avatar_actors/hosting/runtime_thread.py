@@ -8,6 +8,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar, Unpack
 
@@ -64,6 +65,8 @@ class RuntimeCall(Future[T]):
         self.pid = os.getpid()
         self._thread, self._work, self._at_end = thread, work, at_end
         self._scope = trio.CancelScope()
+        # The work runs in the caller's context: its spans are the parents of ours.
+        self._context = copy_context()
         if thread.pid != self.pid:
             refuse_a_parents(thread.pid)
         thread.under_way.add(self)
@@ -113,7 +116,7 @@ class RuntimeCall(Future[T]):
             return
         try:
             if inside is not None:
-                inside.calls.start_soon(self._run, inside)
+                self._context.run(inside.calls.start_soon, self._run, inside)
                 return
         except RuntimeError:  # the nursery is closed
             pass

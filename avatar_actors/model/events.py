@@ -177,9 +177,10 @@ class PermissionClosedEvent(AvatarEvent, frozen=True, tag="permission_closed"):
 
 
 class TurnStartedEvent(AvatarEvent, frozen=True, tag="turn_started"):
-    """The prompt's turn has come."""
+    """The prompt's turn has come. `trace_parent`: the caller's span, as W3C's `traceparent`."""
 
     prompt: str = ""
+    trace_parent: str = ""
 
 
 class TurnEndedEvent(AvatarEvent, frozen=True, tag="turn_ended"):

@@ -117,7 +117,7 @@ def test_a_limit_that_is_reached_refuses_the_next_turn_and_says_how_to_raise_it(
     ledger.open(1)
     ledger.report(1, used(1.0, 100))
     refusal = f"the avatar's budget of {words} is used up; raise it with avatar.raise_budget"
-    assert ledger.refusal() == f"{refusal}({advice})"
+    assert ledger.refusal() == f"{refusal}({advice}) (of an AvatarEngine: in its run_sync)"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,8 @@ def test_a_turn_in_flight_reserves_what_the_dearest_before_it_cost() -> None:
     ledger.open(2)
     assert ledger.refusal() == (
         "what is left of the avatar's budget of 1 USD is reserved for 1 turn(s) in flight; raise "
-        "it with avatar.raise_budget(Budget(cost_usd=…)), or try again when they have ended"
+        "it with avatar.raise_budget(Budget(cost_usd=…)) (of an AvatarEngine: in its run_sync), "
+        "or try again when they have ended"
     )
     ledger.settle(2)
     assert ledger.refusal() == ""

@@ -72,7 +72,8 @@ def test_three_avatars_share_a_budget_that_warns_stops_and_is_raised(tmp_path: P
     assert lines.count(warning) == 1
     refusal = [
         "      the runtime's budget of 1 USD is used up; raise it with",
-        "      runtime.raise_budget(Budget(cost_usd=…))",
+        "      runtime.raise_budget(Budget(cost_usd=…)) (of a RuntimeThread: in its",
+        "      run_sync)",
     ]
     assert [line for line in lines if line != warning] == [
         "who    cost  outcome       spent",

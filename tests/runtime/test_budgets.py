@@ -161,3 +161,17 @@ async def test_a_prompt_that_waits_for_the_rate_limit_says_so_in_its_turn(home: 
             note = await until(turn, DiagnosticEvent)
         assert note.source == "rate limit"
         assert "for the rate limit" in note.message
+
+
+async def test_a_prompt_that_the_budget_refuses_has_no_duration(home: Home) -> None:
+    async with home.avatar(budget=Budget(turns=1)) as aria:
+        assert (await aria.chat("2+2")).duration_ms > 0
+        refused = await aria.chat("2+2")
+        assert (refused.outcome, refused.duration_ms) == (Outcome.OVER_BUDGET, 0)
+
+
+async def test_a_turn_that_overspends_has_its_duration(home: Home) -> None:
+    async with home.avatar(budget=Budget(cost_usd=0.1)) as aria:
+        ended = await aria.chat(spend(0.25, {"wait": 60}))
+        assert ended.outcome is Outcome.OVER_BUDGET
+        assert ended.duration_ms > 0

@@ -1,5 +1,7 @@
 """The tools for tests of one's own trees, each held to its word."""
 
+import re
+
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
@@ -38,6 +40,19 @@ async def test_watch_waits_for_the_notice_of_one_child() -> None:
                 await shop.start(ChildSpec(name, idle))
             assert (await watching.next(Ready, "shop/b")).path == "shop/b"
             assert (await watching.next(Ready)).path == "shop/c"
+
+
+async def test_waiting_for_a_child_that_is_not_there_fails_and_names_those_that_are(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_supervisor("pool", children=[ChildSpec("worker", idle)]) as pool:
+        with watch(pool) as watching:
+            missing = "'pool/typo', which is not in the tree (pool, pool/worker), within 1e+06 s"
+            with pytest.raises(AssertionError, match=re.escape(f"no Ready of {missing}")):
+                await watching.next(Ready, "pool/typo")
+            with pytest.raises(AssertionError, match=r"no Ready of pool/worker within 5 s"):
+                await watching.next(Ready, "pool/worker", within=5)
+    assert autojump_clock.autojump_threshold == 0  # a minute of that time is none of ours
 
 
 async def test_watch_remembers_everything_it_was_told() -> None:

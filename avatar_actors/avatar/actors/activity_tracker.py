@@ -125,7 +125,7 @@ class _Tracker:
     def begin(self, begin: BeginTurn) -> None:
         self.heard_at = trio.current_time()
         self.silence = trio.CancelScope()
-        self.publish(begin.turn_id, self.account.begin(begin.turn_id, begin.prompt, _now()))
+        self.publish(begin.turn_id, self.account.begin(begin, _now()))
 
     def try_again(self, again: TryAgain) -> bool:
         if not self.account.try_again(again):

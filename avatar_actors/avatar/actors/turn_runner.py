@@ -72,7 +72,9 @@ class TurnRunner:
 
     async def run(self) -> TurnEnding:
         """Run it to its ending, which is not published yet."""
-        await self._tracker.tell(messages.BeginTurn(self.turn_id, self.submission.text))
+        submission = self.submission
+        begin = messages.BeginTurn(self.turn_id, submission.text, submission.trace_parent)
+        await self._tracker.tell(begin)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._time_out)
             ending = await self._try_all()

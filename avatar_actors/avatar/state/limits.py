@@ -196,7 +196,9 @@ class Ledger(Generic[K]):
         return f"the {self._holder}'s budget of {limit.words}"
 
     def _advice(self, limit: Limit) -> str:
-        return f"raise it with {self._holder}.raise_budget(Budget({limit.name}=…))"
+        raising = f"{self._holder}.raise_budget(Budget({limit.name}=…))"
+        owner = "an AvatarEngine" if self._holder == "avatar" else "a RuntimeThread"
+        return f"raise it with {raising} (of {owner}: in its run_sync)"
 
 
 def _unseen(limit: str, used: Usage) -> str:

@@ -17,7 +17,11 @@ _DOUBLINGS = 40
 
 
 def submission_of(
-    turn_id: int, prompt: str, options: PromptOptions, settings: AvatarSettings
+    turn_id: int,
+    prompt: str,
+    options: PromptOptions,
+    settings: AvatarSettings,
+    trace_parent: str = "",
 ) -> Submission:
     """The prompt with its options, checked; where it has none, the avatar's settings hold."""
     unknown = set(options) - set(PromptOptions.__annotations__)
@@ -40,6 +44,7 @@ def submission_of(
         schema=schema,
         while_busy=options.get("while_busy") or settings.while_busy,
         timeout=limit,
+        trace_parent=trace_parent,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from avatar_actors.avatar.messages import EndTurn, PartialAnswer, TryAgain
+from avatar_actors.avatar.messages import BeginTurn, EndTurn, PartialAnswer, TryAgain
 from avatar_actors.avatar.state.activities import Activities
 from avatar_actors.model.events import (
     AvatarEvent,
@@ -67,14 +67,16 @@ class TurnAccount:
             return PartialAnswer()
         return PartialAnswer(self._text.whole(), self._text.is_cut)
 
-    def begin(self, turn_id: int, prompt: str, now: Moment) -> list[AvatarEvent]:
+    def begin(self, begin: BeginTurn, now: Moment) -> list[AvatarEvent]:
         """Open the account of a new turn."""
+        turn_id, prompt = begin.turn_id, begin.prompt
         self.turn_id, self._text, self._usage = turn_id, AnswerText(self._max_answer), Usage()
         self._refused, self._calls = Usage(), {}
         self._began = now.loop
         name = prompt.splitlines()[0][:60] if prompt.strip() else "prompt"
         activity = self.activities.begin_turn(turn_id, name, now.wall)
-        return [TurnStartedEvent(prompt=prompt), *activity, *self._guessed_thought()]
+        started = TurnStartedEvent(prompt=prompt, trace_parent=begin.trace_parent)
+        return [started, *activity, *self._guessed_thought()]
 
     def fold(
         self, turn_id: int, events: Sequence[AvatarEvent], wall: float
@@ -110,6 +112,7 @@ class TurnAccount:
         rest += self.activities.end_turn(tool_status, status, now.wall)
         self._note_tools(end.turn_id, rest)
         may_help = outcome is Outcome.CRASHED or ending.is_recoverable
+        was_refused = outcome is Outcome.OVER_BUDGET and self.sent != end.turn_id
         ended = TurnEndedEvent(
             outcome=outcome,
             text=self._text.whole(),
@@ -117,7 +120,7 @@ class TurnAccount:
             reason=ending.reason,
             stop_reason=ending.stop_reason,
             usage=self._refused + (ending.usage or self._usage),
-            duration=now.loop - self._began,
+            duration=0.0 if was_refused else now.loop - self._began,
             unknown_tools=tuple(self._unknown),
             can_retry=may_help and not self._calls,
             session_id=end.session_id,

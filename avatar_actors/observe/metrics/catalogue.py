@@ -44,7 +44,7 @@ REQUESTS = Metric(
 DURATION = Metric(
     "avatar_request_duration_seconds",
     HISTOGRAM,
-    "Time from the beginning of a turn to its outcome",
+    "Time from the beginning of a turn to its outcome; without prompts that the budget refused",
     "seconds",
     "provider",
 )

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from functools import partial, singledispatchmethod
 
+from opentelemetry.context import Context
 from opentelemetry.metrics import (
     CallbackOptions,
     Counter,
@@ -22,10 +23,13 @@ from opentelemetry.metrics import (
     get_meter,
 )
 from opentelemetry.trace import (
+    NonRecordingSpan,
     Span,
+    SpanContext,
     SpanKind,
     Status,
     StatusCode,
+    TraceFlags,
     Tracer,
     get_tracer,
     set_span_in_context,
@@ -222,6 +226,7 @@ class GenAi:
             attributes["gen_ai.request.model"] = model
         self._turns[event.avatar, event.turn_id] = self._tracer.start_span(
             f"invoke_agent {event.avatar}",
+            context=_callers_context(event.trace_parent),
             kind=SpanKind.CLIENT,
             attributes=attributes,
             start_time=_nanoseconds(event),
@@ -294,6 +299,17 @@ class GenAi:
             attributes=attributes,
             start_time=_nanoseconds(event),
         )
+
+
+def _callers_context(trace_parent: str) -> Context:
+    """A context in which the caller's span is the present one, or none is."""
+    if not trace_parent:
+        return Context()
+    _, trace_id, span_id, flags = trace_parent.split("-")
+    parent = SpanContext(
+        int(trace_id, 16), int(span_id, 16), is_remote=False, trace_flags=TraceFlags(int(flags, 16))
+    )
+    return set_span_in_context(NonRecordingSpan(parent), Context())
 
 
 def _who(event: AvatarEvent) -> dict[str, str]:

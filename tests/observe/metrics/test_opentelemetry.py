@@ -1,8 +1,10 @@
 """OpenTelemetry's own SDK hears of turns and tools, by the conventions and without content."""
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -13,13 +15,15 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 
 from avatar_actors import (
+    AvatarEngine,
     AvatarOptions,
     MetricsKind,
     MetricsSettings,
     Outcome,
+    RuntimeThread,
     TextEvent,
     TurnEndedEvent,
     open_runtime,
@@ -103,6 +107,74 @@ async def test_a_turn_and_its_tools_are_spans_of_the_conventions(home: Home) -> 
     for span in (turn, *tools):
         assert WORDS not in span.to_json()
         assert (span.start_time or 0) <= (span.end_time or 0)
+
+
+def parent_of(avatar: str) -> SpanContext | None:
+    [turn] = ears().spans(f"invoke_agent {avatar}")
+    return turn.parent
+
+
+async def test_a_turn_is_a_child_of_the_callers_span_in_trio(home: Home) -> None:
+    heard, tracer = ears(), trace.get_tracer("host")
+    with trio.fail_after(PATIENCE):
+        async with open_runtime(metrics=WANTED) as runtime:
+            for name in ("emma", "frieda"):
+                await runtime.start("embedded", name, **home.options())
+            emma, frieda = runtime.avatars()
+            with tracer.start_as_current_span("request") as request:
+                await emma.chat(TURN)
+            await frieda.chat(TURN)
+            await eventually(lambda: heard.spans("invoke_agent frieda"))
+    assert parent_of("emma") == request.get_span_context()
+    assert parent_of("frieda") is None
+
+
+async def test_a_turn_is_a_child_of_the_span_open_at_the_prompt_not_at_the_start(
+    home: Home,
+) -> None:
+    heard, tracer = ears(), trace.get_tracer("host")
+    with trio.fail_after(PATIENCE):
+        with tracer.start_as_current_span("the program"):
+            async with open_runtime(metrics=WANTED) as runtime:
+                gerda = await runtime.start("embedded", "gerda", **home.options())
+                with trace.use_span(trace.INVALID_SPAN):
+                    await gerda.chat(TURN)
+                await eventually(lambda: heard.spans("invoke_agent gerda"))
+    assert parent_of("gerda") is None
+
+
+def test_a_turn_is_a_child_of_the_callers_span_in_asyncio_and_threads(home: Home) -> None:
+    heard, tracer = ears(), trace.get_tracer("host")
+    parents: dict[str, SpanContext] = {}
+
+    async def ask(engine: AvatarEngine, name: str) -> None:
+        with tracer.start_as_current_span(name) as span:
+            parents[name] = span.get_span_context()
+            if name == "lola":
+                assert [text async for text in engine.chat_stream(TURN)] == [WORDS]
+            else:
+                await engine.chat(TURN)
+
+    async def both(first: AvatarEngine, second: AvatarEngine) -> None:
+        await asyncio.gather(ask(first, "kira"), ask(second, "lola"))
+
+    def ask_here(engine: AvatarEngine) -> None:
+        with tracer.start_as_current_span("mona") as span:
+            parents["mona"] = span.get_span_context()
+            engine.chat_sync(TURN)
+
+    with RuntimeThread(metrics=WANTED) as thread:
+        kira, lola, mona = (
+            AvatarEngine(name=name, runtime=thread, **home.options())
+            for name in ("kira", "lola", "mona")
+        )
+        asyncio.run(both(kira, lola))
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(ask_here, mona).result(PATIENCE)
+        for engine in (kira, lola, mona):
+            engine.stop_sync()
+    assert parents == {name: parent_of(name) for name in parents}
+    assert heard.spans("invoke_agent mona")
 
 
 async def test_a_crash_is_an_error_and_leaves_no_span_open(home: Home) -> None:
