@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import logging
 import os
 import signal
 import sys
@@ -268,6 +269,7 @@ def main() -> int:
     parser.add_argument("--fast", action="store_true", help="do not wait for a reader")
     options = parser.parse_args()
     # The demo shows the crash itself; without this, Python prints its traceback too.
+    logging.getLogger("supervisors").addHandler(logging.NullHandler())
     is_terminal = sys.stdout.isatty()
     has_colours = is_terminal and not os.environ.get("NO_COLOR")
     has_colours = has_colours and os.environ.get("TERM", "dumb") != "dumb"

@@ -28,7 +28,6 @@ def main() -> int:
     parser.add_argument("question", nargs="?", default="What does this project do?")
     parser.add_argument("--provider", default="embedded")
     given = parser.parse_args()
-    # What goes wrong is told below; without this its traceback comes too.
     try:
         return ask(given.provider, given.question)
     except AvatarError as error:  # it is not installed, not logged in, not known

@@ -45,7 +45,6 @@ def main(make: Callable[[str], Service]) -> int:
     parser.add_argument("--port", type=int, default=8080, help="0: any that is free")
     parser.add_argument("--provider", default="embedded")
     given = parser.parse_args()
-    # What cannot start is told below; without this its traceback comes too.
     try:
         with socket.create_server(("127.0.0.1", given.port)) as listener:
             asyncio.run(run(make(given.provider), listener))

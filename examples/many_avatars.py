@@ -5,6 +5,7 @@ Each is a process of its own under a supervisor of its own. The kill ends one tu
 """
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -92,6 +93,7 @@ if __name__ == "__main__":
     if not count.isdecimal() or not 1 <= int(count) <= MOST:
         sys.exit(f"how many? a number from 1 to {MOST}; got {count!r}")
     # The table shows the crash; without this its traceback comes too.
+    logging.getLogger("supervisors").addHandler(logging.NullHandler())
     code = 0
     try:
         trio.run(main, int(count))

@@ -49,7 +49,6 @@ def main() -> int:
     parser.add_argument("sentence", nargs="?", default="")
     parser.add_argument("--provider", default="embedded")
     given = parser.parse_args()
-    # What goes wrong is told below; without this its traceback comes too.
     try:
         if given.sentence:
             engine = AvatarEngine(given.provider, permissions=PermissionMode.SAFE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 
@@ -11,6 +12,9 @@ def main() -> None:
     # There is nothing to clean up yet, and a KeyboardInterrupt can get lost in an import.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # The command tells its user of crashes itself, and logs them where it is told to.
+    for name in ("avatar_actors", "supervisors"):
+        logging.getLogger(name).addHandler(logging.NullHandler())
     try:
         from avatar_actors.cli.commands import run  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:

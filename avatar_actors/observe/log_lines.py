@@ -12,6 +12,7 @@ from functools import singledispatch
 
 from msgspec import Struct
 
+from avatar_actors.model.errors import AvatarStartError, SettingsError
 from avatar_actors.model.events import (
     AvatarEvent,
     ContinuityEvent,
@@ -28,6 +29,7 @@ from avatar_actors.model.events import (
 )
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.model.values import BridgeState, Continuity, Level, Outcome, StallVerdict, Usage
+from supervisors import StartFailed
 
 TURNS = "avatar_actors.turns"
 SESSIONS = "avatar_actors.sessions"
@@ -182,9 +184,23 @@ PACKAGE = "avatar_actors"
 _OURS = (PACKAGE, "supervisors")
 _TRACEBACKS = logging.Formatter()
 
-# As libraries do: without a configured `logging`, nothing is printed.
-for _name in _OURS:
+# Without a configured `logging`, Python prints warnings and errors to stderr. These loggers only
+# repeat events, so they stay silent then; crashes and failing handlers have other loggers.
+for _name in LOGGERS:
     logging.getLogger(_name).addHandler(logging.NullHandler())
+
+
+def _calm_start_failure(record: logging.LogRecord) -> bool:
+    """Make a failed start an INFO: its error is raised in who started the avatar."""
+    error = record.exc_info[1] if record.exc_info else None
+    while isinstance(error, StartFailed):
+        error = error.__cause__
+    if isinstance(error, (AvatarStartError, SettingsError)):
+        record.levelno, record.levelname = logging.INFO, "INFO"
+    return True
+
+
+logging.getLogger("supervisors").addFilter(_calm_start_failure)
 
 
 class SecretsFilter(logging.Filter):
