@@ -75,6 +75,7 @@ class Host:
 @asynccontextmanager
 async def open_host() -> AsyncGenerator[Host]:
     """A host, ended after the block."""
+    Runtime.tune_collector()  # as a host of many avatars does
     with quiet_agent() as command, trio.fail_after(PATIENCE):
         async with open_runtime() as runtime:
             yield Host(runtime, command)

@@ -19,7 +19,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from avatar_actors import AvatarError, AvatarStartError
+from avatar_actors import AvatarError, AvatarStartError, Runtime
 from avatar_actors.chaos import (
     ChaosAgents,
     ChaosOptions,
@@ -187,6 +187,7 @@ def _run(
     options: ChaosOptions, chosen: ChaosAgents, planned: tuple[PlannedFault, ...] | None
 ) -> ChaosReport:
     refusals: list[AvatarError] = []
+    Runtime.tune_collector()
     # Crashes are intended here: their tracebacks would bury the output and cost time.
     logging.disable()
     try:

@@ -116,6 +116,7 @@ FOUND_MAY_SET: Final = {
     "budget.warn_at": "It moves a warning, and the limit stays.",
     "max_avatars": "A limit: it only refuses further avatars.",
     "max_history": "It bounds what our own memory keeps of what was said.",
+    "max_history_bytes": "The same bound, in bytes.",
     "permissions": "Only `safe`, which allows less than any other mode.",
     "rate_limit.enabled": "It switches the file's own limit; one of the user's counts before it.",
     "rate_limit.per_minute": "A limit: prompts wait, and none is sent that would not be.",

@@ -149,6 +149,9 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     working_dir: Annotated[Path, "The agent's directory; empty: the current one."] = Path()
     system_prompt: Annotated[str, "Instructions that precede every prompt."] = ""
     max_history: Annotated[Count, "Messages that the history keeps."] = 200
+    max_history_bytes: Annotated[Count, "Memory for their texts; the latest pair always fits."] = (
+        64 * 1024
+    )
     timeouts: Annotated[Timeouts, "Limits of time."] = Timeouts()
     permissions: Annotated[PermissionMode, "Who decides about tools."] = PermissionMode.ASK
     while_busy: Annotated[WhileBusy, "What happens to a prompt that comes during a turn."] = (
@@ -264,6 +267,7 @@ class SharedOptions(TypedDict, total=False):
     retry: Retry
     timeouts: Timeouts
     max_history: int
+    max_history_bytes: int
     max_line: int
     max_answer: int
     priority: Literal["low", "normal"]

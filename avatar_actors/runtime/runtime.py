@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
@@ -56,6 +57,9 @@ from supervisors import (
 # The warden is replaced however often it is killed; an agent's crashes are its avatar's budget.
 _WARDEN_LIVES = 1000
 _WARDEN_BACKOFF = Backoff(minimum=0.001, maximum=1.0, factor=4.0, reset_after=5.0)
+# Objects that come before a collection of the youngest; such collections before one of the younger
+# half, at most 24,000 objects and some 20 ms; those before one of all, 0.3 s with 1,000 avatars.
+_COLLECTOR_THRESHOLDS = (8_000, 1, 60)
 
 
 class RuntimeActors(Struct, frozen=True):
@@ -200,6 +204,16 @@ class Runtime:
     def tree(self) -> TreeNode:
         """The whole supervision tree as it is now; `print()` it."""
         return self._root.tree()
+
+    @staticmethod
+    def tune_collector() -> None:
+        """Make Python's garbage collector pause this process rarely and shortly.
+
+        It holds for the whole process, so no runtime does it by itself: a host of many avatars
+        calls it once. Turns leave no cyclic garbage, and 1,000 avatars are 700,000 objects: by
+        Python's defaults up to half of the host's CPU goes into looking through them.
+        """
+        gc.set_threshold(*_COLLECTOR_THRESHOLDS)
 
     async def close_down(self, reason: str) -> None:
         """End all turns, as a first step of the stop."""

@@ -75,6 +75,7 @@ OTHERS: Final[list[Row]] = [
     ("engine.max_line", "99", setting("max_line"), 99),
     ("engine.max_answer", "98", setting("max_answer"), 98),
     ("engine.priority", "normal", setting("priority"), "normal"),
+    ("engine.max_history_bytes", "9", setting("max_history_bytes"), 9),
     ("codex.mode", "agent", variable("INITIAL_AGENT_MODE"), "agent"),
     ("claude.env", "{A: b}", setting("env"), {"A": "b"}),
     ("claude.rate_limit.enabled", "false", setting("rate_limit"), None),

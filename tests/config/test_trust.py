@@ -31,6 +31,7 @@ ALLOWED: Final[list[tuple[str, str, Probe, object]]] = [
     ("budget.warn_at", "budget: {turns: 2, warn_at: 0.5}", host("budget", "warn_at"), 0.5),
     ("max_avatars", "runtime: {max_avatars: 2}", runtime("max_avatars"), 2),
     ("max_history", "engine: {max_history: 3}", setting("max_history"), 3),
+    ("max_history_bytes", "engine: {max_history_bytes: 9}", setting("max_history_bytes"), 9),
     ("permissions", "engine: {permissions: safe}", setting("permissions"), PermissionMode.SAFE),
     ("rate_limit.enabled", "rate_limit: {enabled: true}", setting("rate_limit.per_minute"), 60),
     ("rate_limit.per_minute", "rate_limit: {requests_per_minute: 2}",
@@ -47,7 +48,8 @@ ALLOWED: Final[list[tuple[str, str, Probe, object]]] = [
 ]  # fmt: skip
 # The keys of the file by which these are set; every other one is refused.
 HARMLESS: Final = (
-    "*.max_history", "*.timeout", "*.timeouts.turn", "*.timeouts.permission", "*.timeouts.stall_*",
+    "*.max_history", "*.max_history_bytes",
+    "*.timeout", "*.timeouts.turn", "*.timeouts.permission", "*.timeouts.stall_*",
     "*.while_busy", "*rate_limit.*", "budget.*", "*.cost_control.max_prompts",
     "*.cost_control.max_tokens", "*.cost_control.warn_at", "[!c]*.cost_control.max_budget_usd",
     "codex.cost_control.max_budget_usd", "runtime.max_avatars",

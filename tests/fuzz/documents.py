@@ -163,6 +163,7 @@ def _price(**given: float) -> object:
 
 OPTIONS: Final = {
     "max_history": st.integers(),
+    "max_history_bytes": st.integers(),
     "max_line": st.integers(),
     "max_answer": st.integers(),
     "priority": st.sampled_from(("low", "normal", "")),

@@ -87,6 +87,7 @@ WRONG: list[Callable[[], Any]] = [
     lambda: Budget(cost_usd=-1),
     lambda: Budget(turns=-1),
     lambda: settings_from({"max_history": -2}),
+    lambda: settings_from({"max_history_bytes": -1}),
     lambda: settings_from({"max_line": 0}),
     lambda: AvatarSettings(priority="urgent"),
 ]

@@ -91,7 +91,7 @@ class _Queue:
         gatekeeper: Address[session_messages.GatekeeperMessage],
         limits: TurnLimits,
     ) -> None:
-        self.history = History(settings.max_history, settings.max_answer)
+        self.history = History(settings.max_history, settings.max_history_bytes)
         begins = Beginning.LAST if settings.continue_last else Beginning.AS_NAMED
         begins = Beginning.FORK if settings.fork else begins
         self.record = SessionRecord(settings.fork or settings.resume, begins)
@@ -198,7 +198,7 @@ class _Queue:
             restarts=record.restarts,
             turns=self._turns,
             waiting=len(self._waiting),
-            history_length=len(self.history.messages()),
+            history_length=len(self.history),
             total=self.limits.ledger.total(),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from sys import getsizeof
 
 from msgspec.structs import replace
 
@@ -144,27 +144,37 @@ class SessionRecord:
 
 
 class History:
-    """The last messages: at most `limit` of them (0 keeps none), and `most` characters.
+    """The last messages: at most `limit` of them (0 keeps none), in `most_bytes` of memory.
 
     The latest pair is kept in any case.
     """
 
-    def __init__(self, limit: int, most: int) -> None:
-        self._pairs: deque[tuple[Message, Message]] = deque(maxlen=limit // 2)
-        self._most = most
+    def __init__(self, limit: int, most_bytes: int) -> None:
+        # Each with its size when it came: that of a text grows when somebody encodes it.
+        self._pairs: list[tuple[Message, Message, int]] = []
+        self._limit, self._most_bytes = limit // 2, most_bytes
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return 2 * len(self._pairs)
 
     def add(self, turn_id: int, prompt: str, answer: str, now: float) -> None:
         """A turn has ended."""
-        said = Message("user", prompt, turn_id, now), Message("assistant", answer, turn_id, now)
-        self._pairs.append(said)
-        length = sum(len(message.content) for message in self.messages())
-        while length > self._most and len(self._pairs) > 1:
-            length -= sum(len(message.content) for message in self._pairs.popleft())
+        asked = Message("user", prompt, turn_id, now)
+        answered = Message("assistant", answer, turn_id, now)
+        size = getsizeof(prompt) + getsizeof(answer)
+        self._pairs.append((asked, answered, size))
+        self._bytes += size
+        while len(self._pairs) > self._limit or (
+            self._bytes > self._most_bytes and len(self._pairs) > 1
+        ):
+            self._bytes -= self._pairs.pop(0)[2]
 
     def messages(self) -> tuple[Message, ...]:
         """All of it, the oldest first."""
-        return tuple(message for pair in self._pairs for message in pair)
+        return tuple(message for *pair, _ in self._pairs for message in pair)
 
     def clear(self) -> None:
         """Forget all messages."""
         self._pairs.clear()
+        self._bytes = 0

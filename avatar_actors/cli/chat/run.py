@@ -17,6 +17,7 @@ from avatar_actors import (
     EventStream,
     Outcome,
     ProviderCapabilities,
+    Runtime,
     Turn,
     TurnEndedEvent,
     open_runtime,
@@ -147,6 +148,7 @@ class ChatRun:
 
     async def _send(self) -> None:
         choice, prompt = self._choice, self._prompt
+        Runtime.tune_collector()
         try:
             async with open_runtime(**choice.runtime) as runtime:
                 avatar = await runtime.start(

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from avatar_actors import AvatarEngine, RuntimeThread, Timeouts
+from avatar_actors import AvatarEngine, Runtime, RuntimeThread, Timeouts
 from avatar_actors.cli.agent_choice import AgentChoice, choose_agent
 from avatar_actors.cli.exit_codes import ExitCode, Failure
 from avatar_actors.cli.options import CommandOptions, avatar_options
@@ -38,6 +38,7 @@ async def _run(choice: AgentChoice, wanted: CommandOptions) -> int:
 
     why = f"{choice.name}: {choice.why}"
     display = display_for(wanted, why, "/help shows the commands, Ctrl-D leaves")
+    Runtime.tune_collector()
     runtime = RuntimeThread(**choice.runtime)
     options = choice.options.copy()
     # A person sees that it takes long and can press Ctrl-C: no time limit unless one is set.
