@@ -101,6 +101,8 @@ def failure_message(ended: TurnEndedEvent) -> str:
 
 
 def _named(outcome: Outcome, reason: str) -> str:
+    if outcome is Outcome.CANCELLED and reason:
+        return reason
     word = "interrupted" if outcome is Outcome.CANCELLED else outcome.value.replace("_", " ")
     return f"{word}: {reason}" if reason not in {"", word} else word
 

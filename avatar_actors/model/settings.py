@@ -323,6 +323,9 @@ class ProviderType(StrEnum):
     CLAUDE = "claude"
     CODEX = "codex"
     ACP = "acp"
+    CLAUDE_AGENT_ACP = "claude-agent-acp"
+    OPENCODE = "opencode"
+    QWEN = "qwen"
     EMBEDDED = "embedded"
 
 

@@ -27,6 +27,7 @@ from avatar_actors.providers.provider import (
     shown_folder,
 )
 from avatar_actors.providers.stores.claude import claude_store, claude_transcript
+from avatar_actors.wire.claude.opening import ClaudeBasis
 from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import Beginning
 
@@ -124,16 +125,14 @@ def claude_provider() -> Provider:
         name="claude",
         plan=plan,
         wire=lambda settings: ClaudeWire(
-            seed=secrets.token_hex(8),
-            max_line=settings.max_line,
-            permissions=_basis(settings),
-            knows_login=not _custom_headers(settings, os.environ),
+            seed=secrets.token_hex(8), max_line=settings.max_line, basis=_basis(settings)
         ),
         passes=(
             "ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_USE_*",
             "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_CLIENT_*", "CLOUD_ML_REGION", "VERTEX_REGION_*",
         ),
-        install="npm install -g @anthropic-ai/claude-code",
+        # Without `@latest` npm takes an old version for an old Node, which it does not even run on.
+        install="npm install -g @anthropic-ai/claude-code@latest",
         store=claude_store,
         transcript=claude_transcript,
         minimum={"Claude Code": "2.1.197"},
@@ -142,11 +141,12 @@ def claude_provider() -> Provider:
     )  # fmt: skip
 
 
-def _basis(settings: AvatarSettings) -> PermissionBasis:
+def _basis(settings: AvatarSettings) -> ClaudeBasis:
     """Its mode `default` holds; another one is the host's own choice."""
     is_loose = any(word.startswith(LOOSENING) for word in settings.args)
     is_held = settings.mode in {"", MODE} and not is_loose
-    return PermissionBasis.ENFORCED if is_held else PermissionBasis.ON_TRUST
+    held = PermissionBasis.ENFORCED if is_held else PermissionBasis.ON_TRUST
+    return ClaudeBasis(held, knows_login=not _custom_headers(settings, os.environ))
 
 
 def plan(settings: AvatarSettings, place: Place) -> LaunchPlan:

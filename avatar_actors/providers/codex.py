@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from avatar_actors.model.command_line import Flag, command_line
 from avatar_actors.model.errors import SettingsError
@@ -21,12 +24,16 @@ from avatar_actors.providers.provider import (
     SignIn,
     holds_login,
     home_of,
+    is_small_file,
     shown_folder,
 )
 from avatar_actors.providers.registry import check_options, choice
 from avatar_actors.providers.stores.codex import codex_store, codex_transcript
 from avatar_actors.wire.acp.profile import AcpProfile, SystemPromptBy
 from avatar_actors.wire.acp.wire import AcpWire
+from avatar_actors.wire.json_values import text_at
+
+LOGIN_ADVICE: Final = "Run `codex login` once, or give OPENAI_API_KEY in `env`"
 
 # The adapter, the environment variable that holds a key, and the method that uses it.
 KEY_METHODS: Final = {
@@ -37,12 +44,42 @@ KEY_METHODS: Final = {
 }
 
 
+class ModelProvider(Struct, frozen=True):
+    """Whom Codex asks instead of OpenAI, and the variable that holds the key for it."""
+
+    name: str
+    env_key: str = ""
+
+
+def own_provider(settings: AvatarSettings, env: Mapping[str, str]) -> ModelProvider | None:
+    """The model provider that the user's configuration names; none where the host's has its own."""
+    path = _folder(env) / "config.toml"
+    if "CODEX_HOME" in settings.env or not is_small_file(path):
+        return None
+    try:
+        config = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return None  # Codex itself says what is wrong with it
+    name = text_at(config, "model_provider")
+    key = text_at(config, "model_providers", name, "env_key")
+    return ModelProvider(name, key) if name not in {"", "openai"} else None
+
+
+def _folder(env: Mapping[str, str]) -> Path:
+    return Path(env.get("CODEX_HOME") or home_of(env) / ".codex")
+
+
 def auth_method(settings: AvatarSettings, adapter: str) -> str:
-    """The method to try: the one of the option `auth`, or that of a key in `env`; else none."""
+    """The method to try: the one of the option `auth`, or that of a key in `env`; else none.
+
+    A key beside a model provider of the user's is for that provider, and no login.
+    """
     if "auth" in settings.options:
         method = settings.options["auth"]
         is_key = adapter == "acp" and method in KEY_METHODS.values()
         return "api-key" if is_key else method
+    if own_provider(settings, {**os.environ, **settings.env}) is not None:
+        return ""
     for (each, name), method in KEY_METHODS.items():
         if each == adapter and settings.env.get(name):
             return method
@@ -61,16 +98,28 @@ def needs_own_home(settings: AvatarSettings, adapter: str) -> bool:
 def codex_sign_in(settings: AvatarSettings, env: Mapping[str, str]) -> SignIn:
     """By a key that the host gives, or by the file that `codex login` writes."""
     keys = tuple(dict.fromkeys(name for _, name in KEY_METHODS))
+    folder = _folder(env)
+    if own := own_provider(settings, env):
+        return _provider_sign_in(own, f"{shown_folder(folder, env)}/config.toml", env)
     if name := next((name for name in keys if settings.env.get(name)), ""):
         return SignIn(SignedIn.YES, name)
-    folder = Path(env.get("CODEX_HOME") or home_of(env) / ".codex")
     if holds_login(folder / "auth.json"):
         return SignIn(SignedIn.YES, f"a login in {shown_folder(folder, env)}")
     if name := next((name for name in keys if env.get(name)), ""):
         # The adapters take a key only by a request (2.6.0, 0.16.0), made for one that is given.
         way = f"codex: env: {name}: ${{{name}}}"
         return SignIn(SignedIn.NO, advice=f"{name} is set but not given: configure {way}")
-    return SignIn(SignedIn.NO, advice="Run `codex login` once, or give OPENAI_API_KEY in `env`")
+    return SignIn(SignedIn.NO, advice=LOGIN_ADVICE)
+
+
+def _provider_sign_in(own: ModelProvider, file: str, env: Mapping[str, str]) -> SignIn:
+    by = f"the provider {own.name!r} of {file}"
+    if not own.env_key:
+        return SignIn(SignedIn.UNKNOWN, by)
+    if env.get(own.env_key):
+        return SignIn(SignedIn.YES, f"{own.env_key}, for {by}")
+    way = f"codex: env: {own.env_key}: ${{{own.env_key}}}"
+    return SignIn(SignedIn.NO, advice=f"{by} wants {own.env_key}, which is not given: {way}")
 
 
 SANDBOX_MODES: Final = ("read-only", "workspace-write", "danger-full-access")
@@ -132,7 +181,7 @@ def codex_profile(settings: AvatarSettings) -> AcpProfile:
     return AcpProfile(
         system_prompt=SystemPromptBy.LAUNCH if is_zed else SystemPromptBy.FIELD,
         auth_method=auth_method(settings, adapter),
-        login_advice="Run `codex login` once, or give OPENAI_API_KEY in `env`",
+        login_advice=codex_sign_in(settings, {**os.environ, **settings.env}).advice or LOGIN_ADVICE,
         mode=_mode(settings, adapter),
         permissions=_basis(settings, adapter),
         asks_after_start=True,

@@ -25,6 +25,8 @@ FOR_GOOD: Final = re.compile(r"insufficient.quota|billing|credit balance", re.IG
 PAUSE: Final = re.compile(
     r"(?:retry|try again)[- ](?:after|in)\W{0,3}(\d+(?:\.\d+)?) ?(ms|s|min)?", re.IGNORECASE
 )
+# codex-acp 2.6.0, whose configuration may name any variable for a key.
+MISSING_VARIABLE: Final = re.compile(r"Missing environment variable: `?(\w{1,200})")
 _SECONDS: Final = {"ms": 0.001, "s": 1.0, "min": 60.0, "": 1.0}
 
 
@@ -85,7 +87,7 @@ def ending_of(over: TurnOver, request: EndRequest | None) -> TurnEnding:
     refusal = refusal_in(over.error) if outcome is Outcome.FAILED else Refusal()
     return TurnEnding(
         outcome=outcome or over.outcome,
-        reason=over.error,
+        reason=_reason(over),
         stop_reason=over.stop_reason,
         usage=over.usage,
         is_recoverable=refusal.is_recoverable,
@@ -93,6 +95,15 @@ def ending_of(over: TurnOver, request: EndRequest | None) -> TurnEnding:
         data=over.data,
         needs_login=over.needs_login,
     )
+
+
+def _reason(over: TurnOver) -> str:
+    if over.outcome is Outcome.CANCELLED:  # codex does so when a tool is denied
+        return over.error or "the agent ended the turn by itself"
+    if missing := MISSING_VARIABLE.search(over.error):
+        way = f"agents get few of the host's variables: give {missing[1]} in `env`"
+        return f"{over.error.rstrip('.')}; {way}"
+    return over.error
 
 
 def ending_unheard(request: EndRequest) -> TurnEnding:

@@ -56,6 +56,12 @@ ENDS = (
         is_brief=False,
     ),
     End(
+        "ended by the agent",
+        (script({"stop": "cancelled"}),),
+        1,
+        ("the agent ended the turn by itself",),
+    ),
+    End(
         "signed out since",
         (script({"error": {"code": -32000, "message": "Authentication required"}}),),
         3,

@@ -29,7 +29,7 @@ def test_an_agent_that_is_missing_is_exit_code_3_with_the_way_to_install_it(tmp_
     assert done.returncode == 3
     assert json.loads(done.stdout)["is_healthy"] is False
     [line] = done.stderr.splitlines()
-    assert line.endswith("Install it: npm install -g @anthropic-ai/claude-code")
+    assert line.endswith("Install it: npm install -g @anthropic-ai/claude-code@latest")
 
 
 def test_an_agent_that_dies_at_its_start_is_exit_code_1(tmp_path: Path) -> None:

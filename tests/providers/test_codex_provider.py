@@ -77,12 +77,25 @@ def test_config_of_zeds_adapter_goes_by_flags() -> None:
     ],
 )
 def test_key_has_a_home_of_its_own(options: dict[str, str], variable: str, method: str) -> None:
-    settings = AvatarSettings(options=options, env={variable: "secret"})
+    settings = AvatarSettings(options=options, env={variable: "secret", "HOME": "/nowhere"})
     assert codex_profile(settings).auth_method == method
     made = codex_provider().plan(settings, PLACE)
     assert made.env["CODEX_HOME"] == "/private/codex-home"
     assert made.files == {"codex-home/config.toml": ""}
     assert b"secret" not in msgspec.json.encode(made)
+
+
+def test_a_key_beside_the_users_own_model_provider_leaves_the_users_home_in_use(
+    tmp_path: Path,
+) -> None:
+    """A private home would hide the provider, and a login would replace the user's."""
+    (tmp_path / ".codex").mkdir()
+    file = tmp_path / ".codex" / "config.toml"
+    settings = AvatarSettings(env={"OPENAI_API_KEY": "k", "HOME": str(tmp_path)})
+    for text, is_own in (('model_provider = "mine"', False), ('model = "x"', True), ("[[", True)):
+        file.write_text(text)
+        assert ("CODEX_HOME" in codex_provider().plan(settings, PLACE).env) is is_own, text
+        assert bool(codex_profile(settings).auth_method) is is_own, text
 
 
 def test_home_that_the_host_names_is_its_own() -> None:

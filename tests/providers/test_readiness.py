@@ -52,7 +52,7 @@ def test_settings_say_which_program_it_is_and_give_it_its_key(folder: Path) -> N
 def test_what_is_seen_of_an_agent_tells_what_to_do(folder: Path) -> None:
     missing = see_agent("claude")
     assert (missing.is_ready, missing.path) == (False, "")
-    assert missing.advice == "Install it: npm install -g @anthropic-ai/claude-code"
+    assert missing.advice == "Install it: npm install -g @anthropic-ai/claude-code@latest"
     program(folder, "claude")
     signed_out = see_agent("claude")
     assert (signed_out.is_ready, signed_out.advice) == (False, "")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.settings import ProviderType
 from avatar_actors.providers.registry import BUILT_IN, FURTHER, provider_named, provider_names
 
 ENTRY = """
@@ -48,6 +49,10 @@ def ask(folder: Path, question: str) -> str:
 @pytest.mark.parametrize("name", sorted({*BUILT_IN, *FURTHER}))
 def test_every_built_in_provider_has_its_own_name(name: str) -> None:
     assert provider_named(name).name == name
+
+
+def test_the_public_list_has_every_provider_that_comes_along() -> None:
+    assert {each.value for each in ProviderType} == {*BUILT_IN, *FURTHER}
 
 
 def test_unknown_name_is_answered_with_those_there_are() -> None:

@@ -26,6 +26,7 @@ def look(provider: str, around: dict[str, str], **settings: Unpack[AvatarOptions
         ("claude", ["ANTHROPIC_AUTH_TOKEN"]),
         ("claude", ["CLAUDE_CODE_OAUTH_TOKEN"]),
         ("claude", ["CLAUDE_CODE_USE_BEDROCK"]),
+        ("claude-agent-acp", ["ANTHROPIC_API_KEY"]),
         ("gemini", ["GEMINI_API_KEY"]),
         ("gemini", ["GOOGLE_GEMINI_BASE_URL"]),
     ],
@@ -100,6 +101,24 @@ def test_a_codex_key_counts_where_it_is_given_to_the_agent(tmp_path: Path) -> No
     assert "configure codex: env: OPENAI_API_KEY: ${OPENAI_API_KEY}" in passed.advice
 
 
+PROVIDER = 'model_provider = "mine"\n[model_providers.mine]\nenv_key = "MY_KEY"\n'
+
+
+def test_a_model_provider_of_codex_counts_with_the_key_that_it_names(tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path), "OPENAI_API_KEY": SECRET}
+    file = tmp_path / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_text(PROVIDER)
+    missing = look("codex", home)
+    assert missing.verdict is SignedIn.NO
+    assert "wants MY_KEY, which is not given: codex: env: MY_KEY: ${MY_KEY}" in missing.advice
+    given = look("codex", home, env={"MY_KEY": SECRET})
+    assert given.verdict is SignedIn.YES
+    assert given.by == "MY_KEY, for the provider 'mine' of ~/.codex/config.toml"
+    file.write_text(PROVIDER.partition("[")[0])
+    assert look("codex", home).verdict is SignedIn.UNKNOWN
+
+
 def test_gemini_on_vertex_needs_a_key_or_a_project(tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path), "GOOGLE_GENAI_USE_VERTEXAI": "true"}
     assert "GOOGLE_CLOUD_PROJECT" in look("gemini", env).advice
@@ -126,3 +145,12 @@ def test_variables_in_a_file_of_gemini_may_hold_its_key(tmp_path: Path) -> None:
 
 def test_the_embedded_agent_needs_no_account() -> None:
     assert look("embedded", {}).verdict is SignedIn.YES
+
+
+def test_headers_of_the_hosts_own_may_be_a_login_of_claude(tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path), "ANTHROPIC_CUSTOM_HEADERS": f"Authorization: Bearer {SECRET}"}
+    found = look("claude", env)
+    assert (found.verdict, found.by) == (
+        SignedIn.UNKNOWN,
+        "it may be in ANTHROPIC_CUSTOM_HEADERS",
+    )

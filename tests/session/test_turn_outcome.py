@@ -50,3 +50,23 @@ def test_a_death_is_a_crash_unless_an_end_was_wished() -> None:
     assert ending_by_death("killed", None).outcome is Outcome.CRASHED
     wished = ending_by_death("killed", WISH)
     assert (wished.outcome, "killed" in wished.reason) == (Outcome.TIMED_OUT, True)
+
+
+def test_a_turn_that_the_agent_ends_by_itself_says_so() -> None:
+    ending = ending_of(TurnOver(turn_id=1, outcome=Outcome.CANCELLED), None)
+    assert (ending.outcome, ending.reason) == (
+        Outcome.CANCELLED,
+        "the agent ended the turn by itself",
+    )
+
+
+def test_a_variable_that_the_agent_misses_is_told_with_the_way_to_give_it() -> None:
+    over = TurnOver(
+        turn_id=1,
+        outcome=Outcome.FAILED,
+        error="Missing environment variable: `MY_LLM_KEY`.",
+    )
+    assert ending_of(over, None).reason == (
+        "Missing environment variable: `MY_LLM_KEY`; "
+        "agents get few of the host's variables: give MY_LLM_KEY in `env`"
+    )

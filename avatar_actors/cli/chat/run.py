@@ -141,10 +141,13 @@ class ChatRun:
         return self._code()
 
     def _code(self) -> ExitCode:
-        """A cancelled turn exits with the code of the signal."""
-        if self.ended is not None and self.ended.outcome is not Outcome.CANCELLED:
-            return code_of(self.ended)
-        return self._interrupts.code or ExitCode.INTERRUPTED
+        """A cancelled turn exits with the code of the signal; without one it has failed."""
+        ended, signalled = self.ended, self._interrupts.code
+        if ended is None:
+            return signalled or ExitCode.INTERRUPTED
+        if ended.outcome is Outcome.CANCELLED:
+            return signalled or ExitCode.FAILED
+        return code_of(ended)
 
     async def _send(self) -> None:
         choice, prompt = self._choice, self._prompt

@@ -118,7 +118,7 @@ class AcpTurnAccount:
         elif not self._has_shown and text.startswith(self._profile.warning_notices):
             self._attentive = True
             facts.append(agent_warning(text.strip()))
-        elif text:
+        elif text and not self._has_failed:
             self._has_shown = True
             facts.append(TextEvent(text=text))
         elif type(chunk.content) is not TextBlock:
@@ -191,6 +191,8 @@ class AcpTurnAccount:
             over = self._broken_off(reply, is_cancelling=is_cancelling)
         else:
             over = self._over(result, is_cancelling=is_cancelling)
+        if self._failure and over.outcome is not Outcome.FAILED:
+            facts.append(agent_warning(self._failure.strip()))
         is_cancelled = over.outcome is Outcome.CANCELLED
         facts += self.tools.end_turn(ToolStatus.CANCELLED if is_cancelled else ToolStatus.UNKNOWN)
         facts += impossible({"usage": result.usage, "_meta": result.meta}) if result else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from avatar_actors.model.command_line import is_session_id, unusable_session
@@ -32,15 +33,23 @@ NOT_SIGNED_IN: Final = "Claude Code is not signed in"
 FIRST_PARTY: Final = "firstParty"
 
 
+class ClaudeBasis(Struct, frozen=True):
+    """What the provider knows of the CLI that it starts.
+
+    `permissions`: what holds it. `knows_login`: it can tell by itself whether it is signed in, so
+    that a session without a login is refused.
+    """
+
+    permissions: PermissionBasis = PermissionBasis.ON_TRUST
+    knows_login: bool = True
+
+
 class ClaudeOpening:
     """The handshake, and the session's id, which the CLI sends only with its first run."""
 
-    def __init__(
-        self, progress: PhaseTracker, permissions: PermissionBasis, *, knows_login: bool
-    ) -> None:
+    def __init__(self, progress: PhaseTracker, basis: ClaudeBasis) -> None:
         self._progress = progress
-        self._permissions = permissions
-        self._knows_login = knows_login
+        self._basis = basis
         self._session_id = ""
         self._unusable: str = ""
         self._wish = Open(cwd="")
@@ -55,13 +64,13 @@ class ClaudeOpening:
         if response.subtype != "success":
             return self._refused(OpenFailure.REFUSED, text_at(response.error))
         answer = as_object(response.response)
-        if self._knows_login and is_signed_out(answer):
+        if self._basis.knows_login and is_signed_out(answer):
             return self._refused(OpenFailure.NEEDS_LOGIN, NOT_SIGNED_IN)
         if not self._progress.go(Step.OPENED):
             return []
         opened = Opened(
             session_id=self._session_id,
-            capabilities=replace(capabilities_of(answer), permissions=self._permissions),
+            capabilities=replace(capabilities_of(answer), permissions=self._basis.permissions),
             continuity=Continuity.RESUMED if self._wish.resume else Continuity.NEW,
             model=self._wish.model,
             mode=text_at(answer, "current_permission_mode"),

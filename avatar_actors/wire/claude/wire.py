@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from avatar_actors.model.events import DiagnosticEvent
-from avatar_actors.model.values import Outcome, PermissionBasis
+from avatar_actors.model.values import Outcome
 from avatar_actors.wire.claude import lines
 from avatar_actors.wire.claude.control import ControlProtocol
 from avatar_actors.wire.claude.notices import Notices
-from avatar_actors.wire.claude.opening import ClaudeOpening
+from avatar_actors.wire.claude.opening import ClaudeBasis, ClaudeOpening
 from avatar_actors.wire.claude.outgoing import unacceptable, user_message
 from avatar_actors.wire.claude.permissions import ClaudePermissions
 from avatar_actors.wire.claude.tools import ClaudeTasks, ClaudeTools
@@ -48,24 +48,18 @@ from avatar_actors.wire.phases import Phase, PhaseTracker, Step
 from avatar_actors.wire.shared_events import remark, unrecognised
 
 MAX_LINE: Final = 64 * 1024 * 1024
-ON_TRUST: Final = PermissionBasis.ON_TRUST
+UNKNOWN_BASIS: Final = ClaudeBasis()
 
 
 class ClaudeWire:
     """One connection to one `claude -p --input-format stream-json …`.
 
     `seed` must differ between processes: the ids of messages are made of it and the turn, and the
-    CLI skips a message whose id is in the stored session. `knows_login`: the CLI knows by itself
-    whether it is signed in, so a session without a login is refused.
+    CLI skips a message whose id is in the stored session.
     """
 
     def __init__(
-        self,
-        *,
-        seed: str,
-        max_line: int = MAX_LINE,
-        permissions: PermissionBasis = ON_TRUST,
-        knows_login: bool = True,
+        self, *, seed: str, max_line: int = MAX_LINE, basis: ClaudeBasis = UNKNOWN_BASIS
     ) -> None:
         self._seed = seed
         self._steers = 0
@@ -73,7 +67,7 @@ class ClaudeWire:
         self._lines = Lines(max_line)
         self._out = bytearray()
         self._progress = PhaseTracker()
-        self._opening = ClaudeOpening(self._progress, permissions, knows_login=knows_login)
+        self._opening = ClaudeOpening(self._progress, basis)
         self._notices = Notices()
         self._tasks = ClaudeTasks()
         tools = ClaudeTools()

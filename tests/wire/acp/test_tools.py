@@ -207,7 +207,6 @@ def test_failed_status_of_the_profile_fails_a_turn_that_ends_well() -> None:
     )
     assert words(facts) == [
         "warning trying again",
-        "text 429 Too Many Requests",
         "over 1 failed end_turn 429 Too Many Requests",
     ]
     wire.command(Prompt(2, "next"))

@@ -1,7 +1,7 @@
 """How a session of Claude Code begins, or does not."""
 
 from avatar_actors.model.values import Continuity
-from avatar_actors.wire.claude.opening import capabilities_of
+from avatar_actors.wire.claude.opening import ClaudeBasis, capabilities_of
 from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import Call, Close, Open, Prompt
 from avatar_actors.wire.facts import (
@@ -96,7 +96,7 @@ SIGNED_IN: tuple[dict[str, str], ...] = (
 
 
 def greeted(account: object, *, knows_login: bool = True) -> Fact:
-    wire = ClaudeWire(seed="s", knows_login=knows_login)
+    wire = ClaudeWire(seed="s", basis=ClaudeBasis(knows_login=knows_login))
     wire.command(Open(cwd="/sandbox"))
     answer = {"subtype": "success", "request_id": "avatar-1", "response": {"account": account}}
     return wire.receive(line_of({"type": "control_response", "response": answer}))[0]
