@@ -94,6 +94,8 @@ class TurnEnding(Struct, frozen=True, kw_only=True):
     retry_after: float = 0.0
     """How many seconds the API asks to wait."""
     data: Any = None
+    has_asked: bool = True
+    """Whether questions of the turn may be open: without one, the gatekeeper need not be told."""
 
 
 class SessionUp(Struct, frozen=True):
