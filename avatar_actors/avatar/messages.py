@@ -7,12 +7,13 @@ usage    bridge ─▶ turn queue ─▶ runtime budget
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.model.events import ActivityEvent, RetryEvent, TurnEndedEvent
+from avatar_actors.model.events import ActivityEvent, AvatarEvent, RetryEvent, TurnEndedEvent
 from avatar_actors.model.settings import Budget, WhileBusy
 from avatar_actors.model.values import Attachment, HealthStatus, JsonObject, Message, Outcome, Usage
 from avatar_actors.session.messages import (
@@ -111,6 +112,8 @@ class EndTurn(Struct, Request[TurnEndedEvent], frozen=True):
     turn_id: int
     ending: TurnEnding
     session_id: str = ""
+    then: Sequence[AvatarEvent] = ()
+    """Published after it; they belong to no turn."""
 
 
 class FindActivity(Struct, Request[ActivityEvent | None], frozen=True):
@@ -183,10 +186,14 @@ class Submission(Struct, frozen=True, kw_only=True):
     trace_parent: str = ""
 
 
-class Submit(Struct, frozen=True):
-    """Give this prompt its turn; the outcome comes as its TurnEndedEvent."""
+class Submit(Struct, Request[None], frozen=True):
+    """Give this prompt its turn, and its stream what happens in it, to its TurnEndedEvent.
+
+    Answered at once: from then on the stream is filled, or closed if the avatar ends.
+    """
 
     submission: Submission
+    stream: EventStream
 
 
 class Interrupt(Struct, Request[bool], frozen=True):
@@ -246,8 +253,7 @@ class GetHealth(Struct, Request[HealthStatus], frozen=True):
 
 
 TurnNews: TypeAlias = (
-    Submit
-    | SessionStarting
+    SessionStarting
     | SessionReady
     | SessionLost
     | SessionIs
@@ -258,7 +264,8 @@ TurnNews: TypeAlias = (
     | RuntimeLimited
 )
 TurnRequest: TypeAlias = (
-    Interrupt
+    Submit
+    | Interrupt
     | CloseDown
     | WhatToResume
     | ResumeThis

@@ -90,8 +90,7 @@ class Turn:
 
     async def __aenter__(self) -> Turn:
         try:
-            await self._actors.tracker.ask(messages.Subscribe(self._stream))
-            await self._actors.turn_queue.tell(messages.Submit(self._submission))
+            await self._actors.turn_queue.ask(messages.Submit(self._submission, self._stream))
         except AskFailed as error:
             reason = reason_of(await self._monitor.down()) or "it was stopped"
             raise AvatarDown(f"the avatar has ended: {reason}") from error
@@ -109,9 +108,9 @@ class Turn:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        limit = self._interrupt_grace + _SLACK
-        with trio.CancelScope(shield=True, deadline=trio.current_time() + limit):
-            if self.ended is None:
+        if self.ended is None:
+            limit = self._interrupt_grace + _SLACK
+            with trio.CancelScope(shield=True, deadline=trio.current_time() + limit):
                 await self.interrupt()
                 await self.wait()
         self._leave()

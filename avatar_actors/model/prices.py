@@ -74,14 +74,15 @@ class PriceList:
     """The table, with the host's own prices before it."""
 
     def __init__(self, own: Mapping[str, Price]) -> None:
-        self._prices = {**PRICES, **own}
+        self._prices = {**PRICES, **own} if own else PRICES
+        self._found: dict[str, tuple[Price | None, CostSource]] = {}
 
     def labelled(self, usage: Usage, model: str) -> Usage:
         """The same usage with its cost, where that can be said, and with who says it."""
         if usage.cost_usd is not None:
             return replace(usage, cost_source=CostSource.REPORTED)
-        price, source = self.find(model)
-        if price is None or usage.tokens == 0:
+        price, source = self.find(model) if usage.tokens else (None, CostSource.UNKNOWN)
+        if price is None:
             return replace(usage, cost_source=CostSource.UNKNOWN)
         cost = usage.input_tokens * price.input + usage.cached_tokens * price.cached
         cost = (cost + usage.output_tokens * price.output) / _MILLION
@@ -93,6 +94,11 @@ class PriceList:
 
     def find(self, model: str) -> tuple[Price | None, CostSource]:
         """The model's price; of a variant ("gpt-5.2-pro") that of its family, as an estimate."""
+        if model not in self._found:
+            self._found = {model: self._search(model)}
+        return self._found[model]
+
+    def _search(self, model: str) -> tuple[Price | None, CostSource]:
         bare = _bare(model)
         for name in (model, bare):
             if name in self._prices:

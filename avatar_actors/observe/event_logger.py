@@ -9,7 +9,7 @@ from avatar_actors.avatar.actor_client import follow_all
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import EventRouterMessage, Follow
 from avatar_actors.model.events import AvatarEvent
-from avatar_actors.observe.log_lines import LOGGED, line_of
+from avatar_actors.observe.log_lines import LOGGED, LOGGERS, line_of
 from avatar_actors.session.messages import Nothing
 from supervisors import Address, Inbox, SafeLogger
 
@@ -27,8 +27,12 @@ async def event_logger(inbox: Inbox[Nothing], router: Address[EventRouterMessage
             _write(event)
 
 
+_LOGGERS = {name: SafeLogger(name) for name in LOGGERS}
+
+
 def _write(event: AvatarEvent) -> None:
     line = line_of(event)
-    if line is not None:
+    # Most hosts log warnings alone, and most events are none.
+    if line is not None and _LOGGERS[line.logger].isEnabledFor(line.level):
         about = {"avatar": event.avatar, "provider": event.provider, "turn_id": event.turn_id}
-        SafeLogger(line.logger).log(line.level, "%s", line.text, extra=about)
+        _LOGGERS[line.logger].log(line.level, "%s", line.text, extra=about)

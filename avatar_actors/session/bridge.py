@@ -64,6 +64,8 @@ class _RunningTurn(Struct):
     """The last usage report."""
     is_told: bool = True
     """Whether the turn queue has heard of that report."""
+    has_asked: bool = False
+    """Whether the gatekeeper has heard of a question of this turn."""
 
     def untold(self) -> Spent | None:
         """The last usage report, if the turn queue has not heard of it."""
@@ -74,7 +76,7 @@ class _RunningTurn(Struct):
 
     def end(self, ending: messages.TurnEnding) -> None:
         """Answer the turn queue; the last usage report goes along."""
-        self.reply.send(replace(ending, spent=self.used))
+        self.reply.send(replace(ending, spent=self.used, has_asked=self.has_asked))
 
 
 async def bridge(
@@ -300,6 +302,8 @@ class _Connection:
         await self._tell_events([asked.tool])
         request_id = _public_id(self._opening, asked.request_id)
         question = messages.Question(request_id, self._turn_id, asked, self._address)
+        if self._turn is not None:
+            self._turn.has_asked = True
         await self._outer.gatekeeper.tell(question)
 
     async def _serve(self, wanted: facts.FileWanted) -> None:

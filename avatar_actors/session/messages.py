@@ -96,6 +96,8 @@ class TurnEnding(Struct, frozen=True, kw_only=True):
     data: Any = None
     needs_login: bool = False
     """The agent is not signed in, or its key is not accepted."""
+    has_asked: bool = True
+    """Whether questions of the turn may be open: without one, the gatekeeper need not be told."""
 
 
 class SessionUp(Struct, frozen=True):

@@ -10,6 +10,7 @@ from avatar_actors.avatar import messages as avatar_messages
 from avatar_actors.avatar.actors.turn_limits import TurnLimits
 from avatar_actors.avatar.actors.turn_queue import turn_queue
 from avatar_actors.avatar.actors.turn_runner import TurnRunner
+from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import GiveBack, LimiterMessage, RuntimeBudgetMessage
 from avatar_actors.model.errors import AgentNeedsLogin
 from avatar_actors.model.events import ErrorEvent, TurnEndedEvent
@@ -103,12 +104,13 @@ class QueueSetup:
         )
         await self.at.tell(ready)
 
-    async def submit(self, turn_id: int, how: WhileBusy = WhileBusy.QUEUE) -> None:
-        await self.at.tell(
-            avatar_messages.Submit(
-                avatar_messages.Submission(turn_id=turn_id, text="x", while_busy=how, timeout=1000)
-            )
+    async def submit(self, turn_id: int, how: WhileBusy = WhileBusy.QUEUE) -> EventStream:
+        submission = avatar_messages.Submission(
+            turn_id=turn_id, text="x", while_busy=how, timeout=1000
         )
+        stream = EventStream(turn_id)
+        await self.at.ask(avatar_messages.Submit(submission, stream))
+        return stream
 
     def ends(self) -> dict[int, Outcome]:
         """How each turn ended; a turn that ended twice is a fault."""
@@ -135,6 +137,19 @@ async def test_turns_run_one_after_the_other_in_order(setup: QueueSetup) -> None
             await tree.settle()
         assert setup.agent.prompts == [1, 2, 3]
         assert setup.ends() == dict.fromkeys((1, 2, 3), Outcome.COMPLETED)
+
+
+async def test_readers_of_turns_do_not_wait_for_ever_when_the_tracker_is_gone(
+    setup: QueueSetup,
+) -> None:
+    async with open_tree() as tree:
+        await setup.set_up(tree)
+        streams = [await setup.submit(turn) for turn in (1, 2)]
+        await tree.settle()
+        tree.started.remove(setup.tracker_at)
+        await tree.root.terminate(setup.tracker_at)
+        assert not any(stream.is_closed for stream in streams)
+    assert all(stream.is_closed for stream in streams)
 
 
 async def test_a_late_interrupt_never_hits_the_next_turn(setup: QueueSetup) -> None:

@@ -124,11 +124,12 @@ DEFECTS = {
         ),
         "zombies",
     ),
-    "the watch over a turn's silence outlives the turn": defect(
+    "a task of a turn outlives the turn": defect(
         Edit(
-            "avatar_actors/avatar/actors/activity_tracker.py",
-            "self.silence.cancel()",
-            f"{ONCE} or self.silence.cancel()",
+            "avatar_actors/session/bridge.py",
+            "self._unasked.begin_turn()",
+            f"{ONCE} and self._nursery.start_soon(trio.sleep_forever)\n"
+            "                self._unasked.begin_turn()",
         ),
         "tasks left",
     ),

@@ -9,8 +9,8 @@ from tests.runtime.home import Home, script, until
 EVENTS, TURNS = 20, 5
 # The bridge reads, the activity tracker publishes, the caller takes; the rest is for timers.
 STEPS_PER_EVENT = 3.5
-# 30 when all is quiet.
-STEPS_PER_TURN = 34
+# 21 when all is quiet.
+STEPS_PER_TURN = 25
 PULSE = {"pulse": {"every": 0.02, "count": EVENTS + 5, "text": "{i} "}}
 
 

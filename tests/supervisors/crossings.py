@@ -33,7 +33,8 @@ def counting_crossings() -> Generator[Crossings]:
         return put(self, item)
 
     def counted_settle(self: Any, outcome: Any) -> None:
-        if not self.is_settled:
+        # What was told, not asked, has an answer that nobody waits for.
+        if not self.is_settled and self._asker is not None:
             crossings.seen.append(f"answer: {type(self.message).__name__}")
         settle(self, outcome)
 

@@ -53,34 +53,47 @@ _NOT_FROM_AGENT = (DiagnosticEvent, OrphansReapedEvent, QueueEvent, SupervisionE
 async def activity_tracker(
     inbox: Inbox[TrackerMessage], fanout: EventFanout, timeouts: Timeouts, max_answer: int
 ) -> None:
-    """One task takes messages, another watches the silence of a turn. Its streams end with it."""
-    tracker = _Tracker(fanout, TurnAccount(max_answer))
+    """Takes messages; finds out why a turn is silent for long. Its streams end with it.
+
+    Silence takes no task of its own until then: it is the deadline of the wait for messages.
+    """
+    tracker = _Tracker(fanout, TurnAccount(max_answer), timeouts)
     try:
         async with trio.open_nursery() as nursery:
-            async for message in inbox:
-                match message:
-                    case Publish(turn_id, events):
-                        tracker.take(turn_id, events)
-                    case BeginTurn():
-                        tracker.begin(message)
-                        nursery.start_soon(_watch_silence, tracker, timeouts, tracker.silence)
-                    case Subscribe(stream):
-                        fanout.subscribe(stream)
-                        inbox.reply(message, None)
-                    case Unsubscribe(stream):
-                        fanout.remove(stream)
-                    case Follow():
-                        fanout.follow(message)
-                    case EndTurn():
-                        inbox.reply(message, tracker.end(message))
-                    case TryAgain():
-                        inbox.reply(message, tracker.try_again(message))
-                    case PromptSent() | SessionUp() | SessionDown():
-                        tracker.note(message)
-                    case _:
-                        _answer(tracker.account, message, inbox)
+            while True:
+                with tracker.waiting:
+                    await _take_messages(tracker, fanout, inbox)
+                tracker.waiting = trio.CancelScope()
+                if tracker.is_stalled():
+                    nursery.start_soon(_report_stall, tracker, timeouts, tracker.reporting)
     finally:
         fanout.close()
+
+
+async def _take_messages(
+    tracker: _Tracker, fanout: EventFanout, inbox: Inbox[TrackerMessage]
+) -> None:
+    async for message in inbox:
+        match message:
+            case Publish(turn_id, events):
+                tracker.take(turn_id, events)
+            case BeginTurn():
+                tracker.begin(message)
+            case Subscribe(stream):
+                fanout.subscribe(stream)
+                inbox.reply(message, None)
+            case Unsubscribe(stream):
+                fanout.remove(stream)
+            case Follow():
+                fanout.follow(message)
+            case EndTurn():
+                inbox.reply(message, tracker.end(message))
+            case TryAgain():
+                inbox.reply(message, tracker.try_again(message))
+            case PromptSent() | SessionUp() | SessionDown():
+                tracker.note(message)
+            case _:
+                _answer(tracker.account, message, inbox)
 
 
 def _answer(
@@ -102,12 +115,17 @@ def _answer(
 class _Tracker:
     """The account, its subscribers, and since when the agent is silent."""
 
-    def __init__(self, fanout: EventFanout, account: TurnAccount) -> None:
+    def __init__(self, fanout: EventFanout, account: TurnAccount, timeouts: Timeouts) -> None:
         self.account = account
         self.process: Address[ProcessMessage] | None = None
-        self.heard_at = 0.0
-        self.silence = trio.CancelScope()
+        self.heard_at: float = 0.0
+        # The wait for messages: its deadline is the next look at the turn's silence.
+        self.waiting = trio.CancelScope()
+        self.reporting = trio.CancelScope()
         self._fanout = fanout
+        self._marks = sorted({timeouts.stall_warning, timeouts.stall_alarm})
+        self._silent_since: float = 0.0
+        self._told = 0
 
     def publish(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
         slow = self._fanout.publish(turn_id, events) if events else None
@@ -123,8 +141,8 @@ class _Tracker:
         self.publish(turn_id, self.account.fold(turn_id, events, time.time()))
 
     def begin(self, begin: BeginTurn) -> None:
-        self.heard_at = trio.current_time()
-        self.silence = trio.CancelScope()
+        self.heard_at = self._silent_since = trio.current_time()
+        self.waiting.deadline, self._told = self.heard_at + self._marks[0], 0
         self.publish(begin.turn_id, self.account.begin(begin, _now()))
 
     def try_again(self, again: TryAgain) -> bool:
@@ -135,12 +153,33 @@ class _Tracker:
 
     def end(self, end: EndTurn) -> TurnEndedEvent:
         if end.turn_id == self.account.turn_id:
-            self.silence.cancel()
+            self.waiting.deadline = math.inf
+            self.reporting.cancel()
         events = self.account.end(end, _now())
         self.publish(end.turn_id, events)
         ended = events[-1]
         assert isinstance(ended, TurnEndedEvent)
+        self.publish(0, end.then)
         return ended
+
+    def is_stalled(self) -> bool:
+        """Whether the turn is silent beyond the next mark; if not, wait for that."""
+        now = trio.current_time()
+        if self.heard_at != self._silent_since:
+            self._silent_since, self._told = self.heard_at, 0
+        due = self._marks[self._told] if self._told < len(self._marks) else math.inf
+        if self.account.turn_id and now < self._silent_since + due:
+            # Never later than after the first mark: the agent may speak meanwhile.
+            self.waiting.deadline = min(self._silent_since + due, now + self._marks[0])
+        elif self.account.turn_id:
+            self._told += 1
+            self.reporting = trio.CancelScope()
+            return True
+        return False
+
+    def look_on(self) -> None:
+        """The silence has been judged: look again at the next mark."""
+        self.waiting.deadline = -math.inf
 
     def note(self, news: PromptSent | SessionUp | SessionDown) -> None:
         activities = self.account.activities
@@ -161,40 +200,28 @@ def _now() -> Moment:
     return Moment(trio.current_time(), time.time())
 
 
-async def _watch_silence(
+async def _report_stall(
     tracker: _Tracker, timeouts: Timeouts, during_turn: trio.CancelScope
 ) -> None:
-    marks = sorted({timeouts.stall_warning, timeouts.stall_alarm})
-    heard_at, told = tracker.heard_at, 0
-    with during_turn:
-        while True:
-            if tracker.heard_at != heard_at:
-                heard_at, told = tracker.heard_at, 0
-            due = heard_at + (marks[told] if told < len(marks) else math.inf)
-            # Never longer than to the first mark: the agent may speak meanwhile.
-            await trio.sleep_until(min(due, trio.current_time() + marks[0]))
-            if tracker.heard_at == heard_at and trio.current_time() >= due:
-                told += 1
-                await _report_stall(tracker, timeouts, trio.current_time() - heard_at)
-
-
-async def _report_stall(tracker: _Tracker, timeouts: Timeouts, silence: float) -> None:
     turn_id, heard_at = tracker.account.turn_id, tracker.heard_at
-    before = await _vitals(tracker.process)
-    await trio.sleep(timeouts.health_check_interval)
-    after = await _vitals(tracker.process)
-    if tracker.heard_at != heard_at:
-        return  # it has spoken meanwhile
-    activities = tracker.account.activities
-    stall = Stall(
-        silence=silence,
-        waits_for_host=activities.waits_for_host,
-        tools=tuple(tool.tool_name for tool in activities.tools.values()),
-        before=before,
-        after=after,
-    )
-    verdict, evidence = judge(stall)
-    tracker.publish(turn_id, [StallEvent(verdict=verdict, seconds=silence, evidence=evidence)])
+    silence = trio.current_time() - heard_at
+    with during_turn:
+        before = await _vitals(tracker.process)
+        await trio.sleep(timeouts.health_check_interval)
+        after = await _vitals(tracker.process)
+        if tracker.heard_at == heard_at:  # it has not spoken meanwhile
+            activities = tracker.account.activities
+            stall = Stall(
+                silence=silence,
+                waits_for_host=activities.waits_for_host,
+                tools=tuple(tool.tool_name for tool in activities.tools.values()),
+                before=before,
+                after=after,
+            )
+            verdict, evidence = judge(stall)
+            event = StallEvent(verdict=verdict, seconds=silence, evidence=evidence)
+            tracker.publish(turn_id, [event])
+        tracker.look_on()
 
 
 async def _vitals(process: Address[ProcessMessage] | None) -> Vitals | None:

@@ -12,6 +12,7 @@ import trio
 from avatar_actors.avatar import messages
 from avatar_actors.avatar.actors.turn_limits import TurnLimits
 from avatar_actors.avatar.actors.turn_runner import TurnRunner
+from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import ModelChosen, ResumeThis
 from avatar_actors.avatar.state.session_state import History, SessionRecord
 from avatar_actors.model.errors import AgentNeedsLogin
@@ -53,6 +54,9 @@ async def _obey(
     queue: _Queue, message: messages.TurnMessage, inbox: Inbox[messages.TurnMessage]
 ) -> None:
     match message:
+        case messages.Submit(submission, stream):
+            inbox.reply(message, None)
+            await queue.submit(submission, stream)
         case messages.Interrupt(turn_id, outcome, reason):
             requested = TurnEnding(outcome=outcome, reason=reason)
             inbox.reply(message, await queue.interrupt(turn_id, requested))
@@ -99,6 +103,8 @@ class _Queue:
         self._provider = provider
         self._settings, self._tracker, self._gatekeeper = settings, tracker, gatekeeper
         self._waiting: deque[messages.Submission] = deque()
+        # Of the turns without an end, by their numbers.
+        self._streams: dict[int, EventStream] = {}
         self._present: TurnRunner | None = None
         self._closed = ""
         self._turns = 0
@@ -109,8 +115,6 @@ class _Queue:
     async def take(self, message: messages.TurnNews) -> None:
         """Handle a message that has no answer."""
         match message:
-            case messages.Submit(submission):
-                await self._submit(submission)
             case session_messages.SessionStarting():
                 await self._tell(self.record.starting())
             case session_messages.SessionReady():
@@ -179,9 +183,14 @@ class _Queue:
         present = self._present
         if present is not None and not present.is_ended:
             self._waiting.extendleft([*reversed(present.steered), present.submission])
-        with suppress(AskFailed):
-            for submission in self._waiting:
-                await self._dismiss(submission, ending)
+        try:
+            with suppress(AskFailed):
+                for submission in self._waiting:
+                    await self._dismiss(submission, ending)
+        finally:
+            # Without a tracker nobody else would.
+            for stream in self._streams.values():
+                stream.close()
 
     def health(self) -> HealthStatus:
         """The avatar's current health."""
@@ -215,7 +224,13 @@ class _Queue:
             await self._finish(present, await present.run())
             self._present = None
 
-    async def _submit(self, submission: messages.Submission) -> None:
+    async def submit(self, submission: messages.Submission, stream: EventStream) -> None:
+        """Run the prompt now or later, or refuse it; `stream` hears of it in any case."""
+        self._streams[submission.turn_id] = stream
+        await self._tracker.tell(messages.Subscribe(stream))
+        await self._place(submission)
+
+    async def _place(self, submission: messages.Submission) -> None:
         how, present = submission.while_busy, self._present
         is_busy = present is not None or bool(self._waiting)
         refusal = self._closed
@@ -257,11 +272,17 @@ class _Queue:
     async def _finish(self, present: TurnRunner, ending: TurnEnding) -> None:
         submission = present.submission
         self._turns += 1
-        await self._gatekeeper.ask(QuestionsOver(submission.turn_id))
+        if ending.has_asked:
+            await self._gatekeeper.ask(QuestionsOver(submission.turn_id))
         await self.limits.settle(submission.turn_id, ending.outcome)
         present.is_ended = True
         session_id = present.session_id or self.record.session_id
-        ended = await self._tracker.ask(messages.EndTurn(submission.turn_id, ending, session_id))
+        # After any other end, news of the session's death may be on the way.
+        is_idle = ending.outcome is Outcome.COMPLETED and self._has_session()
+        then = self.record.silent() if is_idle else ()
+        end = messages.EndTurn(submission.turn_id, ending, session_id, then)
+        ended = await self._tracker.ask(end)
+        self._streams.pop(submission.turn_id, None)
         if present.was_tried:
             self.history.add(submission.turn_id, submission.text, ended.text, time.time())
         if self._has_session():
@@ -272,6 +293,7 @@ class _Queue:
     async def _dismiss(self, submission: messages.Submission, ending: TurnEnding) -> None:
         end = messages.EndTurn(submission.turn_id, ending, self.record.session_id)
         await self._tracker.ask(end)
+        self._streams.pop(submission.turn_id, None)
 
     async def _tell(self, events: Sequence[AvatarEvent]) -> None:
         if events:

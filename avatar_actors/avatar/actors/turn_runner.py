@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
@@ -75,6 +76,8 @@ class TurnRunner:
         submission = self.submission
         begin = messages.BeginTurn(self.turn_id, submission.text, submission.trace_parent)
         await self._tracker.tell(begin)
+        if math.isinf(self.submission.timeout):
+            return await self._checked(await self._try_all())
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._time_out)
             ending = await self._try_all()
@@ -96,12 +99,17 @@ class TurnRunner:
             attempt += 1
 
     async def _try(self) -> TurnEnding:
-        ending = await self._unless_interrupted(partial(self._limits.admit, self.turn_id))
-        while ending is None and self._requested is None:
+        ready = await self._unless_interrupted(self._admit)
+        while isinstance(ready, session_messages.SessionReady):
+            ending = await self._talk(ready)
+            if ending is not None:
+                return ending
             ready = await self._unless_interrupted(self._session)
-            if isinstance(ready, session_messages.SessionReady):
-                ending = await self._talk(ready)
-        return ending or self._requested or TurnEnding(outcome=Outcome.CANCELLED)
+        return ready or self._requested or TurnEnding(outcome=Outcome.CANCELLED)
+
+    async def _admit(self) -> TurnEnding | session_messages.SessionReady:
+        """Wait for the limits and a session; the turn's ending if a limit refuses it."""
+        return await self._limits.admit(self.turn_id) or await self._session()
 
     async def _unless_interrupted(self, work: Callable[[], Awaitable[R]]) -> R | None:
         with trio.CancelScope() as self._before:

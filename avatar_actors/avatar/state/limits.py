@@ -187,7 +187,9 @@ class Ledger(Generic[K]):
             yield Limit(name="turns", words=words, most=budget.turns, spent=self._turns)
 
     def _forget(self, call: K) -> None:
-        self._closed += self._settled.pop(call, Usage())
+        used = self._settled.pop(call, None)
+        if used is not None:
+            self._closed += used
 
     def _used_up(self, limit: Limit) -> str:
         return f"{self._name(limit)} is used up; {self._advice(limit)}"
