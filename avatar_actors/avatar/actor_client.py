@@ -12,11 +12,11 @@ from avatar_actors.avatar import messages
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.model.errors import (
     AgentNotReady,
-    AgentRefused,
     AvatarDown,
     AvatarError,
     AvatarStartError,
     ResumeRefused,
+    SessionRefused,
     SettingsError,
 )
 from avatar_actors.session.messages import SessionReady
@@ -121,7 +121,7 @@ def start_error(failed: StartFailed) -> AvatarStartError | SettingsError:
     if isinstance(cause, AvatarStartError | SettingsError):
         return cause
     if isinstance(cause, ResumeRefused):
-        return AgentRefused(str(cause), "Leave out `resume` or `fork` to start a new session.")
+        return SessionRefused(str(cause), "Leave out `resume` or `fork` to start a new session.")
     if isinstance(cause, TimeoutError):
         return AgentNotReady(f"the agent did not start in time: {cause}")
     return AvatarStartError(str(cause or failed))

@@ -21,6 +21,7 @@ from avatar_actors import (
     ready_agents,
 )
 from avatar_actors.cli.options import CommandOptions
+from avatar_actors.cli.session.finder import SessionFinder
 from avatar_actors.cli.terminal.output import StderrNotes
 
 _UNASKED: Final = {
@@ -72,9 +73,15 @@ def choose_agent(wanted: CommandOptions) -> AgentChoice:
     provider, options = config.chosen(name)
     # So that `avatar tree` can watch it, unless the configuration says no.
     runtime: RuntimeOptions = {"observable": True, **config.runtime}
+    options = _with(options, wanted)
+    sessions = SessionFinder(config, (name,), wanted.cwd)
+    if wanted.resume:
+        options["resume"] = sessions.whole_id(wanted.resume)
+    if wanted.fork:
+        options["fork"] = sessions.whole_id(wanted.fork)
     return AgentChoice(
         provider=provider,
-        options=_with(options, wanted),
+        options=options,
         runtime=runtime,
         why=why,
         is_automatic=is_automatic,
@@ -105,10 +112,6 @@ def _with(options: AvatarOptions, wanted: CommandOptions) -> AvatarOptions:
     if wanted.budget is not None:
         budget = options.get("budget") or Budget()
         options["budget"] = msgspec.structs.replace(budget, cost_usd=wanted.budget)
-    if wanted.resume:
-        options["resume"] = wanted.resume
-    if wanted.fork:
-        options["fork"] = wanted.fork
     if wanted.continue_last:
         options["continue_last"] = True
     return options

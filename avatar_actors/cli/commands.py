@@ -32,7 +32,7 @@ COMMANDS: Final = {
     "repl": Entry("repl.command:repl", "Talk with an avatar."),
     "providers": Entry("agents:providers", "List the agents that can be used."),
     "health": Entry("agents:health", "Check whether an avatar can start, and what is installed."),
-    "session": Entry("sessions:session", "List, show, resume and fork stored sessions."),
+    "session": Entry("session.command:session", "List, show, resume and delete stored sessions."),
     "config": Entry("config:config", "Check, show and describe the configuration."),
     "tree": Entry("tree.command:tree", "Watch the supervision tree of a run."),
     "completion": Entry("completion:completion", "Print the shell completion for `avatar`."),

@@ -49,7 +49,7 @@ def complete_session(
 ) -> list[CompletionItem]:
     """The ids of the directory's sessions, with their titles."""
     from avatar_actors import AvatarError  # noqa: PLC0415 - the same
-    from avatar_actors.cli.sessions import SessionFinder  # noqa: PLC0415 - the same
+    from avatar_actors.cli.session.finder import SessionFinder  # noqa: PLC0415 - the same
 
     given = context.params
     try:

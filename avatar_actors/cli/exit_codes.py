@@ -15,6 +15,7 @@ from avatar_actors import (
     Outcome,
     SettingsError,
     TurnEndedEvent,
+    UnknownRequest,
 )
 from avatar_actors.cli.terminal.text import one_line
 
@@ -74,6 +75,10 @@ def failure_of(error: AvatarError) -> Failure:
             code = ExitCode.USAGE
         case _:
             code = ExitCode.FAILED
+    if isinstance(error, AvatarStartError) and isinstance(error, UnknownRequest):
+        # The session that was asked for.
+        message = f"{error.message.rstrip('.')}; to see those that can be: avatar session list"
+        return Failure(message, ExitCode.USAGE)
     if isinstance(error, AvatarStartError) and error.advice:
         return Failure(f"{error.message.rstrip('.')}. {error.advice}", code)
     return Failure(str(error), code)

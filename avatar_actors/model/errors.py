@@ -7,7 +7,8 @@ AvatarError
 │  ├─ AgentNotFound          the executable is missing or cannot be run; nobody is at the url
 │  ├─ AgentNeedsLogin        the agent wants authentication first
 │  └─ AgentRefused           the agent answered its start with an error, or not in time
-│     └─ AgentNotReady       it ended, or said nothing, before it was ready: may be tried again
+│     ├─ AgentNotReady       it ended, or said nothing, before it was ready: may be tried again
+│     └─ SessionRefused      the session to begin with cannot be resumed; an UnknownRequest too
 ├─ TurnFailed                the answer to a prompt is not whole; `outcome` says why
 ├─ AvatarDown                the avatar has stopped or gave up; `reason` says why
 ├─ UnknownRequest            no such permission request, activity or session
@@ -107,6 +108,10 @@ class AvatarDown(AvatarError):
 
 class UnknownRequest(AvatarError, LookupError):
     """No such permission request, activity or session."""
+
+
+class SessionRefused(AgentRefused, UnknownRequest):
+    """The stored session that an avatar should begin with cannot be resumed or forked."""
 
 
 class Unsupported(AvatarError):

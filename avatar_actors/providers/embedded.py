@@ -16,7 +16,11 @@ from avatar_actors.model.values import PermissionBasis
 from avatar_actors.providers import tool_names
 from avatar_actors.providers.provider import LaunchPlan, Place, Provider, needs_no_sign_in
 from avatar_actors.providers.registry import check_options, choice
-from avatar_actors.providers.stores.embedded import embedded_store, embedded_transcript
+from avatar_actors.providers.stores.embedded import (
+    delete_embedded,
+    embedded_store,
+    embedded_transcript,
+)
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered, SystemPromptBy
 from avatar_actors.wire.acp.wire import AcpWire
 
@@ -39,6 +43,7 @@ def embedded_provider() -> Provider:
         passes=("AVATAR_EMBEDDED_*",),
         store=embedded_store,
         transcript=embedded_transcript,
+        delete=delete_embedded,
         version_args=("-I", "-S", "-c", PROGRAM, "--version"),
         sign_in=needs_no_sign_in,
         tools=tool_names.EMBEDDED,

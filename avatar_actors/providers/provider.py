@@ -17,6 +17,7 @@ from avatar_actors.model.command_line import check_environment, check_text, chec
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.redaction import repr_without
 from avatar_actors.model.settings import AvatarSettings, Restarts
+from avatar_actors.model.values import StoredSession
 from avatar_actors.providers.stores.store import Store, Transcript
 from avatar_actors.wire.commands import Beginning
 from avatar_actors.wire.json_values import decoded, is_object
@@ -107,11 +108,12 @@ class Provider(Struct, frozen=True, kw_only=True):
     the agent gets besides the harmless ones (PATH, HOME, LANG, …). `install` is what a person
     types when the executable is missing. `remote` tells of an agent that is not launched but
     connected to, if the settings say so; None: this kind is always launched. `store` reads the
-    sessions that the agent has kept, `transcript` makes messages of their lines. `version_args`
-    make the executable tell its version; `minimum` has, by the agent's own name, the oldest
-    versions that are supported. `sign_in` tells whether it is signed in, from the settings and the
-    environment that it would get; it runs nothing. `tools` are the names of its tools, as far as
-    they are known: the host is warned of a tool policy that fits none of them.
+    sessions that the agent has kept, `transcript` makes messages of their lines; `delete` deletes
+    one, where the store is this package's own. `version_args` make the executable tell its version;
+    `minimum` has, by the agent's own name, the oldest versions that are supported. `sign_in` tells
+    whether it is signed in, from the settings and the environment that it would get; it runs
+    nothing. `tools` are the names of its tools, as far as they are known: the host is warned of a
+    tool policy that fits none of them.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     remote: Callable[[AvatarSettings], Remote | None] | None = None
     store: Store | None = None
     transcript: Transcript | None = None
+    delete: Callable[[StoredSession], None] | None = None
     version_args: tuple[str, ...] = ("--version",)
     minimum: dict[str, str] = {}
     sign_in: Callable[[AvatarSettings, Mapping[str, str]], SignIn] | None = None

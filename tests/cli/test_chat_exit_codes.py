@@ -77,7 +77,7 @@ ENDS = (
         },
         is_brief=False,
     ),
-    End("no session", ("--resume", "no-such", "hello"), 1, ("Session not found",), is_brief=False),
+    End("no session", ("--resume", "no-such", "hello"), 2, ("Session not found",), is_brief=False),
     End("unknown provider", ("-p", "gemni", "hello"), 2, ("did you mean 'gemini'",)),
     End("unreadable configuration", ("-c", "none.yaml", "hello"), 2, ("none.yaml",)),
     End("no prompt", (), 2, ("a prompt is missing", 'avatar chat "')),

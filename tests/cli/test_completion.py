@@ -21,7 +21,8 @@ def completed(home: Path, words: str) -> list[str]:
 def test_commands_providers_and_sessions_are_completed(tmp_path: Path) -> None:
     CLAUDE.keep(tmp_path, tmp_path, "1111-aaaa", "hello")
     assert completed(tmp_path, "avatar se") == ["session"]
-    assert completed(tmp_path, "avatar session ") == ["fork", "list", "resume", "show"]
+    commands = ["delete", "fork", "list", "prune", "resume", "show"]
+    assert completed(tmp_path, "avatar session ") == commands
     assert completed(tmp_path, "avatar chat -p c") == ["claude", "claude-agent-acp", "codex"]
     assert completed(tmp_path, "avatar session show 1") == ["1111-aaaa"]
     assert completed(tmp_path, "avatar chat --resume 1") == ["1111-aaaa"]

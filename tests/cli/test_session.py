@@ -1,6 +1,8 @@
 """`avatar session` lists what was said, shows it, and goes on with it."""
 
 import json
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +93,63 @@ def test_a_session_goes_on_and_a_copy_leaves_it_as_it_is(home: Path) -> None:
     copy = forked.stderr.removeprefix("avatar: the copy is ").strip()
     assert "2+3" in avatar(home, "session", "show", copy).stdout
     assert "2+3" not in avatar(home, "session", "show", "4444").stdout
+
+
+def test_a_short_id_is_resumed_and_an_unknown_one_is_a_usage_error(home: Path) -> None:
+    resumed = avatar(home, "chat", "-p", "embedded", "--resume", "4444", "what did I say?")
+    assert (resumed.returncode, resumed.stderr) == (0, "")
+    assert "Ada" in resumed.stdout
+    unknown = avatar(home, "chat", "-p", "embedded", "--resume", "deadbeef", "hi")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "Session not found" in unknown.stderr
+    assert unknown.stderr.endswith("to see those that can be: avatar session list\n")
+
+
+def test_only_a_session_of_our_own_is_deleted_and_only_after_a_yes(home: Path) -> None:
+    done = avatar(home, "session", "delete", "4444")
+    assert (done.returncode, "--yes" in done.stderr) == (2, True)
+    foreign = avatar(home, "session", "delete", "--yes", "4444", "11112")
+    assert (foreign.returncode, "claude keeps its sessions itself" in foreign.stderr) == (2, True)
+    assert len(listed(home)) == 3
+    deleted = avatar(home, "session", "delete", "--yes", "4444")
+    assert (deleted.returncode, deleted.stdout) == (0, "deleted 1 session: my name is Ada\n")
+    assert [each["session_id"] for each in listed(home)] == [FIRST, SECOND]
+
+
+def test_old_sessions_of_our_own_are_pruned_in_all_directories(home: Path) -> None:
+    now = time.time()
+    folder = home / ".state/avatar-actors/embedded"
+    for number in range(5):
+        EMBEDDED.keep(home, home / "other", f"old-{number}", f"old {number}")
+        path = folder / f"old-{number}.jsonl"
+        (home / f".local/state/avatar-actors/embedded/old-{number}.jsonl").rename(path)
+        os.utime(path, (now - number * 86400, now - number * 86400))
+    which = avatar(home, "session", "prune")
+    assert (which.returncode, "--older-than 30d" in which.stderr) == (2, True)
+    # The session of Ada is the newest: its file is of the future.
+    pruned = avatar(home, "session", "prune", "--older-than", "36h", "--keep", "4", "--yes")
+    assert (pruned.returncode, pruned.stderr) == (0, "")
+    assert pruned.stdout == "deleted 2 sessions\n"
+    rest = avatar(home, "session", "prune", "--older-than", "36h", "--yes", "--json")
+    assert [json.loads(line)["deleted"] for line in rest.stdout.splitlines()] == ["old-2"]
+    assert {each["session_id"] for each in listed(home, "--all")} >= {FIRST, "old-0", "old-1"}
+    nothing = avatar(home, "session", "prune", "--older-than", "36h", "--yes")
+    assert nothing.stdout == "nothing to delete\n"
+
+
+def test_a_person_is_asked_before_sessions_are_deleted(home: Path) -> None:
+    with avatar_in_terminal(home, "session", "prune", "--keep", "0") as terminal:
+        terminal.wait_for("Delete 1 session of embedded? [y/N]:")
+        assert "my name is Ada" in terminal.text
+        terminal.press("\r")
+        assert terminal.wait() == 1
+        assert "nothing was deleted" in terminal.text
+    assert len(listed(home)) == 3
+    with avatar_in_terminal(home, "session", "prune", "--keep", "0") as terminal:
+        terminal.wait_for("Delete 1 session of embedded? [y/N]:")
+        terminal.press("y\r")
+        assert terminal.wait() == 0
+    assert len(listed(home)) == 2
 
 
 def test_at_a_terminal_titles_are_cut_and_narrow_ones_get_records(home: Path) -> None:

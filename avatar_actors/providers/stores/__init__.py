@@ -1,3 +1,3 @@
-"""The stores of the agents: which sessions each has kept, read from its files and never written."""
+"""The stores of the agents: which sessions each has kept. Only the embedded agent's is our own."""
 
 __all__: list[str] = []

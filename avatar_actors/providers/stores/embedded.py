@@ -50,6 +50,11 @@ def _session(store: JsonlStore, file: StoreFile) -> StoredSession | None:
     return None
 
 
+def delete_embedded(session: StoredSession) -> None:
+    """Delete a conversation; OSError if that cannot be done."""
+    Path(session.file).unlink(missing_ok=True)
+
+
 def embedded_transcript(lines: Iterable[JsonObject]) -> Iterator[StoredMessage]:
     """What was said by both."""
     for line in lines:

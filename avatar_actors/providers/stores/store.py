@@ -129,7 +129,7 @@ class JsonlStore:
         for number, file in enumerate(newest):
             if len(found) >= search.limit:
                 break
-            if number == MOST_FILES:
+            if number == max(MOST_FILES, search.limit):
                 self._remarks.append(f"only the newest {number} of {len(newest)} files were read")
                 break
             session = read(file)

@@ -97,7 +97,6 @@ class AcpSessions:
 
     def _new(self, params: Record) -> Record:
         session = self._open(new_uuid(), params)
-        self._store.create(session.id, session.cwd)
         return {"sessionId": session.id, **self.session_state(session)}
 
     def _open(self, session_id: str, params: Record) -> Session:

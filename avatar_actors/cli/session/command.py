@@ -1,4 +1,4 @@
-"""`avatar session`: finds stored sessions, lists and shows them, resumes or forks them.
+"""`avatar session`: lists and shows stored sessions, resumes or forks them.
 
 Reading an agent's store is left to the library, a conversation to `avatar chat` and `repl`.
 """
@@ -6,28 +6,15 @@ Reading an agent's store is left to the library, a conversation to `avatar chat`
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 import click
 import msgspec
-from msgspec import Struct
 
-from avatar_actors import (
-    AvatarConfig,
-    AvatarOptions,
-    Provider,
-    StoredMessage,
-    StoredSession,
-    list_sessions,
-    provider_named,
-    read_session,
-)
+from avatar_actors import StoredMessage, read_session
 from avatar_actors.cli.commands import command_named
 from avatar_actors.cli.completion import complete_session
-from avatar_actors.cli.exit_codes import ExitCode, Failure
 from avatar_actors.cli.options import (
     CONFIG,
     CWD,
@@ -39,118 +26,23 @@ from avatar_actors.cli.options import (
     R,
     with_options,
 )
+from avatar_actors.cli.session.finder import FoundSession, SessionFinder, short_ids
+from avatar_actors.cli.session.removal import delete, prune
 from avatar_actors.cli.terminal.formatting import ago, clock, moment_of
 from avatar_actors.cli.terminal.output import say, say_aside, say_heading, say_json, say_table
-from avatar_actors.model.values import nearest
-
-# The most sessions read from each store; older ones are neither listed nor found by id.
-MOST: Final = 1000
-SHORTEST: Final = 8
-MOST_NAMED: Final = 3
-LIST: Final = "avatar session list --all"
-
-
-class FoundSession(Struct, frozen=True):
-    """A stored session and its provider."""
-
-    provider: str
-    session: StoredSession
-
-
-class FoundSessions(Struct, frozen=True):
-    """The sessions, the last used first, and what could not be read."""
-
-    sessions: tuple[FoundSession, ...]
-    problems: tuple[str, ...] = ()
-
-
-class SessionFinder(Struct, frozen=True):
-    """Searches the stores of these providers."""
-
-    config: AvatarConfig
-    names: tuple[str, ...]
-    cwd: Path | None
-
-    @classmethod
-    def of(cls, provider: str, config: Path | None, cwd: Path | None) -> SessionFinder:
-        """SettingsError for an unknown provider or an invalid configuration."""
-        loaded = AvatarConfig.load(config)
-        if provider:
-            loaded.chosen(provider)
-        return cls(loaded, (provider,) if provider else tuple(loaded.sections), cwd)
-
-    def here(self) -> FoundSessions:
-        """The sessions of the directory."""
-        return self._found(self._directory)
-
-    def everywhere(self) -> FoundSessions:
-        """The sessions of all directories."""
-        return self._found(lambda _: None)
-
-    def named(self, word: str) -> FoundSession:
-        """The one session whose id starts so, of the directory, else of any; else Failure."""
-        for found in (self.here(), self.everywhere()):
-            matching = [each for each in found.sessions if each.session.session_id.startswith(word)]
-            whole = [each for each in matching if each.session.session_id == word]
-            if len(matching) == 1 or whole:
-                return (whole or matching)[0]
-            if matching:
-                ids = [each.session.session_id for each in matching]
-                some = ", ".join(ids[:MOST_NAMED]) + (", …" if len(ids) > MOST_NAMED else "")
-                raise Failure(f"{len(ids)} sessions start with {word!r}: {some}", ExitCode.USAGE)
-        raise Failure(f"no session {word!r}{self._nearest(word)} (see: {LIST})", ExitCode.USAGE)
-
-    def _nearest(self, word: str) -> str:
-        ids = [each.session.session_id for each in self.everywhere().sessions]
-        close = nearest(word, (each[: len(word)] for each in ids))
-        return next(
-            (f"; did you mean {each}?" for each in ids if close and each.startswith(close)), ""
-        )
-
-    def _found(self, where: Callable[[AvatarOptions], str | Path | None]) -> FoundSessions:
-        sessions: list[FoundSession] = []
-        problems: list[str] = []
-        for name in self.names:
-            provider, options = self.config.chosen(name)
-            if not self._is_readable(provider):
-                continue
-            listing = list_sessions(provider, where(options), options.get("env"), MOST)
-            sessions += [FoundSession(name, each) for each in listing.sessions]
-            problems += listing.diagnostics
-        sessions.sort(key=_last_used, reverse=True)
-        return FoundSessions(tuple(sessions), tuple(problems))
-
-    def _is_readable(self, provider: str | Provider) -> bool:
-        kind = provider_named(provider) if isinstance(provider, str) else provider
-        if kind.store is None and len(self.names) == 1:
-            raise Failure(f"cannot read the sessions of {kind.name}: its store is not known")
-        return kind.store is not None
-
-    def _directory(self, options: AvatarOptions) -> str | Path:
-        return self.cwd or options.get("working_dir") or Path()
-
-
-def _last_used(kept: FoundSession) -> float:
-    then = moment_of(kept.session.updated_at)
-    return then.timestamp() if then else 0.0
-
-
-def short_ids(found: FoundSessions) -> dict[str, str]:
-    """The shortest unique beginning of each id, at least 8 characters."""
-    ids = [each.session.session_id for each in found.sessions]
-    for size in range(SHORTEST, max(map(len, ids), default=SHORTEST) + 1):
-        if len({each[:size] for each in ids}) == len(set(ids)):
-            return {each: each[:size] for each in ids}
-    return {each: each for each in ids}
 
 
 @click.group()
 def session() -> None:
-    """List, show, resume and fork stored sessions.
+    """List, show, resume, fork and delete stored sessions.
 
     They are read from the agents' own stores, without starting an agent. An ID may be shortened to
     its beginning.
     """
+
+
+session.add_command(delete)
+session.add_command(prune)
 
 
 def _limit(usual: int, least: int, what: str) -> Option[R]:
@@ -165,7 +57,7 @@ def _limit(usual: int, least: int, what: str) -> Option[R]:
 @with_options(PROVIDER, CONFIG, CWD, JSON)
 def list_command(wanted: CommandOptions, is_all: bool, limit: int) -> None:
     """List the sessions of this directory, the last used first."""
-    finder = _finder(wanted)
+    finder = SessionFinder.for_options(wanted)
     found = finder.everywhere() if is_all else finder.here()
     for problem in found.problems:
         say_aside(problem)
@@ -201,7 +93,7 @@ def _row(kept: FoundSession, short: dict[str, str], now: datetime) -> tuple[str,
 @with_options(PROVIDER, CONFIG, CWD, JSON)
 def show(wanted: CommandOptions, session_id: str, limit: int) -> None:
     """Show what was said in a session, without thoughts and tools."""
-    finder = _finder(wanted)
+    finder = SessionFinder.for_options(wanted)
     kept = finder.named(session_id)
     provider, _ = finder.config.chosen(kept.provider)
     transcript = read_session(provider, kept.session, limit)
@@ -247,7 +139,7 @@ def _show_messages(messages: tuple[StoredMessage, ...]) -> None:
 @with_options(*TALK)
 def resume(wanted: CommandOptions, session_id: str, prompt: tuple[str, ...]) -> int | None:
     """Resume a session, with this PROMPT or in a conversation."""
-    kept = _finder(wanted).named(session_id)
+    kept = SessionFinder.for_options(wanted).named(session_id)
     begun = msgspec.structs.replace(_where(wanted, kept), resume=kept.session.session_id)
     return _converse(begun, prompt)
 
@@ -261,7 +153,7 @@ def fork(wanted: CommandOptions, session_id: str, prompt: tuple[str, ...]) -> in
 
     The original stays as it is. The id of the copy is printed at the end, on stderr.
     """
-    finder = _finder(wanted)
+    finder = SessionFinder.for_options(wanted)
     kept = finder.named(session_id)
     before = _copies(finder, kept)
     begun = msgspec.structs.replace(_where(wanted, kept), fork=kept.session.session_id)
@@ -279,10 +171,6 @@ def _copies(finder: SessionFinder, kept: FoundSession) -> set[str]:
         for each in finder.everywhere().sessions
         if (each.provider, each.session.title) == (kept.provider, kept.session.title)
     }
-
-
-def _finder(wanted: CommandOptions) -> SessionFinder:
-    return SessionFinder.of(wanted.provider, wanted.config, wanted.cwd)
 
 
 def _where(wanted: CommandOptions, kept: FoundSession) -> CommandOptions:
