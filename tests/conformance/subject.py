@@ -158,6 +158,7 @@ def subject_options(dialect: Dialect, place: Path, *start: Step) -> AvatarOption
         env={"AVATAR_EMBEDDED_HOME": str(home), "AVATAR_EMBEDDED_START": json.dumps(start)},
         timeouts=QUICK,
         restarts=UNTIRING,
+        priority="normal",
     )
 
 

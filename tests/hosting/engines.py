@@ -25,6 +25,7 @@ class Engines:
         """An engine; `start` are faults of the agent's start."""
         env = self.home.options(*start, env=options.get("env", {})).get("env", {})
         options["env"] = env
+        options.setdefault("priority", "normal")
         engine = AvatarEngine("embedded", working_dir=self.home.work, **options)
         self._made.append(engine)
         return engine

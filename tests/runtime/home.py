@@ -62,7 +62,9 @@ class Home:
         }
         if start:
             env["AVATAR_EMBEDDED_START"] = json.dumps(start)
-        merged: AvatarOptions = {"working_dir": self.work, **options, "env": env}
+        # At the host's own priority: other tests that are busy must not hold up the agent.
+        shared: AvatarOptions = {"working_dir": self.work, "priority": "normal"}
+        merged: AvatarOptions = {**shared, **options, "env": env}
         return merged
 
     @asynccontextmanager

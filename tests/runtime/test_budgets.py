@@ -155,7 +155,7 @@ async def test_a_reported_cost_stays_what_the_agent_said(home: Home) -> None:
 
 
 async def test_a_prompt_that_waits_for_the_rate_limit_says_so_in_its_turn(home: Home) -> None:
-    async with home.avatar(rate_limit=RateLimit(per_minute=600)) as aria:
+    async with home.avatar(rate_limit=RateLimit(per_minute=1)) as aria:
         await aria.chat("2+2")
         async with aria.turn("2+2") as turn:
             note = await until(turn, DiagnosticEvent)
