@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import trio
+
 from supervisors import _cell, address, exits, specs
 from supervisors._value import Value
 
@@ -46,8 +48,20 @@ class TreeNode(Value):
 
 def node_of(cell: _cell.Cell) -> TreeNode:
     """A picture of the cell and what is below it."""
+    return _node(cell, tuple(map(node_of, cell.children.values())))
+
+
+async def node_in_slices(cell: _cell.Cell) -> TreeNode:
+    """The same, with a checkpoint at each supervisor of supervisors: not all of one moment."""
+    below = tuple(cell.children.values())
+    if not any(child.children for child in below):
+        return node_of(cell)
+    await trio.lowlevel.checkpoint()
+    return _node(cell, tuple([await node_in_slices(child) for child in below]))
+
+
+def _node(cell: _cell.Cell, children: tuple[TreeNode, ...]) -> TreeNode:
     strategy = cell.spec.strategy if isinstance(cell.spec, specs.SupervisorSpec) else None
-    children = tuple(node_of(child) for child in cell.children.values())
     waiting = len(cell.mailbox.queue)
     home = address.Address[Any](cell)
     return TreeNode(cell.name, home, cell.phase, cell.lives, waiting, strategy, children)

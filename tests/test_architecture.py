@@ -43,7 +43,7 @@ SESSION_PARTS = (
     *BELOW_ACTORS,
     *(
         f"avatar_actors.session.{part}"
-        for part in ("messages", "opening", "turn_outcome", "unasked_tools")
+        for part in ("decoding", "messages", "opening", "turn_outcome", "unasked_tools")
     ),
 )
 AVATAR_PARTS = (

@@ -204,7 +204,7 @@ class RuntimeThread:
 
     async def tree(self) -> TreeNode:
         """The supervision tree as it is now, from any loop; `print()` it."""
-        return await self.run(_tree)
+        return await self.run(Runtime.read_tree)
 
     def tree_sync(self) -> TreeNode:
         """The same, blocking this thread."""

@@ -120,7 +120,7 @@ def _tree_source(listener: socket.socket, root: Supervisor) -> TreeSource:
         pid=os.getpid(),
         program=_program(),
         record=TreeRecord(now, time.time() - now),
-        tree=root.tree,
+        tree=root.read_tree,
         notices=root.notices,
     )
 

@@ -205,6 +205,10 @@ class Runtime:
         """The whole supervision tree as it is now; `print()` it."""
         return self._root.tree()
 
+    async def read_tree(self) -> TreeNode:
+        """The same for hundreds of avatars: one after the other, while all go on."""
+        return await self._root.read_tree()
+
     @staticmethod
     def tune_collector() -> None:
         """Make Python's garbage collector pause this process rarely and shortly.

@@ -6,7 +6,6 @@ interrupt, queues behind data.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, NoReturn, TypeAlias
@@ -19,6 +18,7 @@ from avatar_actors.model import errors
 from avatar_actors.model.events import AvatarEvent, CostEvent, DiagnosticEvent, TextEvent, ToolEvent
 from avatar_actors.model.values import Level, PermissionBasis, Usage
 from avatar_actors.session import messages, turn_outcome
+from avatar_actors.session.decoding import OutputDecoder
 from avatar_actors.session.messages import ResumeImpossible, Spent
 from avatar_actors.session.opening import (
     PendingCalls,
@@ -39,15 +39,6 @@ from supervisors import Address, AskFailed, Inbox, MailboxFull, Reply
 
 # What the end of a process tree without a grace may take: see processes.lease.
 _KILL: Final = 8.0
-
-# CPU seconds that one block may take: 64 KiB of usual updates take 1 ms, of input
-# made to be slow 20 and more. An agent above it pauses for _REST times the excess.
-_FAIR: Final = 0.002
-_REST: Final = 19
-_LONGEST_REST: Final = 0.5
-_PIECE: Final = 4096
-# Bytes that cannot take that long.
-_SHORT: Final = 1024
 
 Output: TypeAlias = trio.abc.ReceiveChannel[messages.FromAgent]
 
@@ -119,8 +110,7 @@ class _Connection:
         self._opened: facts.Opened | None = None
         self._is_open = trio.Event()
         self._calls = PendingCalls()
-        self._is_slow = False
-        self._unfinished = 0  # bytes, at most, of the line that the last block has begun
+        self._decoder = OutputDecoder(wire)
         self._tariff = Tariff(opening.prices)
         self._unasked = UnaskedTools(
             opening.rules, PermissionBasis.ON_TRUST, asks_after_start=False
@@ -155,28 +145,11 @@ class _Connection:
         async with output:
             async for item in output:
                 if isinstance(item, bytes):
-                    await self._hear_block(item)
+                    await self._decoder.decode(item, self._take)
                 else:
-                    await self._take(self._wire.end_of_stream())
+                    await self._decoder.end(self._take)
                     await self._on_agent_exit(item)
         await self._on_agent_exit(messages.StreamEnded(None))
-
-    async def _hear_block(self, block: bytes) -> None:
-        """Decode a block; one that takes long is decoded in pieces, with pauses."""
-        amount = self._unfinished + len(block)
-        self._unfinished = 0 if block.endswith(b"\n") else amount
-        if amount <= _SHORT:  # no clock: each is a system call, and most blocks are one update
-            await self._take(self._wire.receive(block))
-            return
-        size, self._is_slow = _PIECE if self._is_slow else max(len(block), 1), False
-        for start in range(0, len(block), size):
-            began = time.thread_time()
-            found = self._wire.receive(block[start : start + size])
-            spent = time.thread_time() - began
-            await self._take(found)
-            if spent > _FAIR:
-                self._is_slow = True
-                await trio.sleep(min((spent - _FAIR) * _REST, _LONGEST_REST))
 
     async def obey(
         self, message: messages.BridgeMessage, inbox: Inbox[messages.BridgeMessage]
@@ -203,10 +176,12 @@ class _Connection:
 
     def say_goodbye(self) -> None:
         """Send the protocol's goodbye, if it has one."""
-        self._wire.command(commands.Close())
-        self._flush()
+        if self._decoder.is_free:
+            self._wire.command(commands.Close())
+            self._flush()
 
     async def _command(self, command: commands.Command) -> None:
+        await self._decoder.until_free()
         await self._take(self._wire.command(command))
 
     async def _cancel(self, turn_id: int, request: turn_outcome.EndRequest) -> None:

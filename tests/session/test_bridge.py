@@ -1,5 +1,6 @@
 """The bridge alone: what it says to an agent at the end, and to one that does not read."""
 
+import threading
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -156,3 +157,57 @@ async def test_agent_that_takes_long_to_understand_is_heard_in_small_pieces() ->
                     await trio.sleep(0.01)
                 await tree.settle()
     assert wire.sizes == [10_000, 4096, 4096, 808]
+
+
+class LongLineWire(OneWordWire):
+    """Takes as long for the end of a long line as the test wants."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[bytes] = []
+        self.may_go_on = threading.Event()
+        self.is_decoding = threading.Event()
+
+    def receive(self, data: bytes) -> list[facts.Fact]:
+        if self.heard and data.startswith(b"end of a long line"):
+            self.is_decoding.set()
+            assert self.may_go_on.wait(LIMIT), "the loop stands while a long line is decoded"
+        self.heard.append(data)
+        return []
+
+
+LONG_LINE = [b"x" * 600_000, b"x" * 600_000, b"end of a long line\n", b"next\n"]
+
+
+async def test_loop_goes_on_while_a_long_line_is_decoded_and_order_is_kept() -> None:
+    wire, written = LongLineWire(), Recorder[messages.Write]()
+    with trio.fail_after(2 * LIMIT):
+        async with open_tree() as tree:
+            writer = await tree.start("writer", written)
+            async with open_bridge(tree, writer, wire, LONG_LINE) as address:
+                await trio.to_thread.run_sync(wire.is_decoding.wait, LIMIT)
+                # The wire is the thread's now: a command waits for it.
+                await address.tell(messages.SteerTurn(1, "x"))
+                await tree.settle()
+                assert [each.data for each in written.heard] == [b"Open\n"]
+                assert wire.heard == LONG_LINE[:2]
+                wire.may_go_on.set()
+                while len(wire.heard) < len(LONG_LINE):  # noqa: ASYNC110 - a wire tells nobody
+                    await trio.sleep(0.01)
+                await tree.settle()
+                assert [each.data for each in written.heard] == [b"Open\n", b"Steer\n"]
+    assert wire.heard == LONG_LINE
+
+
+async def test_session_that_ends_does_not_wait_for_the_end_of_a_long_line() -> None:
+    wire, written = LongLineWire(), Recorder[messages.Write]()
+    with trio.fail_after(2 * LIMIT):
+        async with open_tree() as tree:
+            writer = await tree.start("writer", written)
+            async with open_bridge(tree, writer, wire, LONG_LINE) as address:
+                await trio.to_thread.run_sync(wire.is_decoding.wait, LIMIT)
+                await tree.root.terminate(address)
+                await tree.settle()
+    wire.may_go_on.set()
+    # Nor is the wire used beside the thread, not even for a goodbye.
+    assert [each.data for each in written.heard] == [b"Open\n"]

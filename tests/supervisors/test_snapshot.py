@@ -78,6 +78,28 @@ async def test_a_tree_is_data() -> None:
         assert shop.supervisor("floor").tree() == tree.children[0]
 
 
+async def test_large_tree_is_read_while_others_go_on() -> None:
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            await trio.lowlevel.checkpoint()
+            turns += 1
+
+    floor = SupervisorSpec("floor", children=[ChildSpec("till", idle)])
+    houses = [SupervisorSpec(f"house {number}", children=[floor]) for number in range(20)]
+    async with (
+        open_supervisor("town", children=houses) as town,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(count_turns)
+        tree = await town.read_tree()
+        nursery.cancel_scope.cancel()
+        assert tree == town.tree()
+    assert turns >= len(houses)
+
+
 async def test_a_snapshot_does_not_change_afterwards() -> None:
     async with open_supervisor("shop") as shop:
         await shop.start(ChildSpec("till", till))

@@ -116,6 +116,10 @@ class TreeRecord:
 
     def picture(self, node: TreeNode) -> TreePart:
         """The tree from this node down, as it is."""
+        return self.part(node, tuple(map(self.picture, node.children)))
+
+    def part(self, node: TreeNode, children: tuple[TreePart, ...]) -> TreePart:
+        """This node as it is, above the pictures of its children."""
         note = self._note(node.path)
         is_restarting = node.phase is Phase.RESTARTING
         return TreePart(
@@ -127,7 +131,7 @@ class TreeRecord:
             waiting=node.waiting,
             due=self.wall(note.due) if note.due is not None and is_restarting else None,
             strategy=node.strategy.value if node.strategy else "",
-            children=tuple(map(self.picture, node.children)),
+            children=children,
         )
 
     def _remember(self, notice: Notice) -> None:

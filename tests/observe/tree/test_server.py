@@ -17,7 +17,15 @@ from avatar_actors import TreeHappening, TreePart, TreeSnapshot, Unwatchable, wa
 from avatar_actors.observe.tree.server import MOST_WATCHERS, TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import is_our_user, listening_for_watchers
-from supervisors import Address, Backoff, ChildSpec, Inbox, Supervisor, open_supervisor
+from supervisors import (
+    Address,
+    Backoff,
+    ChildSpec,
+    Inbox,
+    Supervisor,
+    SupervisorSpec,
+    open_supervisor,
+)
 from supervisors.testing import crash, freeze
 
 LIMIT = 60
@@ -52,7 +60,7 @@ async def open_house(scratch: Path) -> AsyncGenerator[House]:
                 pid=os.getpid(),
                 program="house",
                 record=TreeRecord(trio.current_time(), time.time() - trio.current_time()),
-                tree=root.tree,
+                tree=root.read_tree,
                 notices=root.notices,
             )
             showing = partial(tree_endpoint, source=source)
@@ -81,6 +89,27 @@ async def test_the_tree_comes_at_once_and_then_at_each_change(tmp_path: Path) ->
         await house.add("till")
         then = await until(trees, lambda each: found(each.tree, "till") is not None)
         assert abs(then.time - time.time()) < LIMIT
+
+
+async def test_watcher_of_a_large_tree_lets_its_actors_go_on(tmp_path: Path) -> None:
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            await trio.lowlevel.checkpoint()
+            turns += 1
+
+    async with open_house(tmp_path) as house:
+        for number in range(40):
+            session = SupervisorSpec("session", children=[ChildSpec("bridge", part)])
+            await house.root.start(SupervisorSpec(f"avatar {number}", children=[session]))
+        async with await house.raw() as watcher, trio.open_nursery() as nursery:
+            nursery.start_soon(count_turns)
+            await watcher.receive_some(1)
+            nursery.cancel_scope.cancel()
+    # The tree is read, and then described, one avatar after the other.
+    assert turns >= 80
 
 
 async def test_a_crash_is_told_without_its_words_and_counted(tmp_path: Path) -> None:
