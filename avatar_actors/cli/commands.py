@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "providers": Entry("agents:providers", "List the agents that can be used."),
     "health": Entry("agents:health", "Check whether an avatar can start, and what is installed."),
     "session": Entry("session.command:session", "List, show, resume and delete stored sessions."),
-    "config": Entry("config:config", "Check, show and describe the configuration."),
+    "config": Entry("config:config", "Write, check, show and describe the configuration."),
     "tree": Entry("tree.command:tree", "Watch the supervision tree of a run."),
     "completion": Entry("completion:completion", "Print the shell completion for `avatar`."),
     "embedded": Entry("embedded:embedded", "Run the embedded agent: ACP on stdin and stdout."),

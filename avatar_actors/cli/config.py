@@ -1,24 +1,21 @@
-"""`avatar config`: checks the configuration, shows the result, and prints its JSON Schema."""
+"""`avatar config`: writes, checks, shows and describes the configuration."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
 
 import click
 import msgspec
 
 from avatar_actors import AvatarConfig, config_schema
+from avatar_actors.cli.exit_codes import ExitCode
 from avatar_actors.cli.options import CONFIG, JSON, CommandOptions, with_options
-from avatar_actors.cli.terminal.output import say, say_json
-
-JsonObject: TypeAlias = dict[str, Any]
+from avatar_actors.cli.terminal.output import say, say_aside, say_json
 
 
 @click.group()
 def config() -> None:
-    """Check, show and describe the configuration.
+    """Write, check, show and describe the configuration.
 
     It is looked for in $AVATAR_CONFIG, ./.avatar.yaml and ~/.config/avatar/config.yaml. Variables
     like AVATAR_MODEL and AVATAR__CLAUDE__MODEL override it.
@@ -27,15 +24,38 @@ def config() -> None:
 
 @config.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-def check(file: Path | None) -> None:
+def init(file: Path | None) -> None:
+    """Write a configuration to start from: FILE, or ~/.config/avatar/config.yaml.
+
+    Every line of it is a comment: the keys, their defaults and what they mean. An existing file is
+    never changed.
+    """
+    written = AvatarConfig.init(file)
+    say(f"written: {written}")
+    say("to check it once you have edited it: avatar config check" + (f" {file}" if file else ""))
+
+
+@config.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+def check(file: Path | None) -> int:
     """Check a configuration: FILE, or the one that would be used.
 
-    The first mistake is reported in one line, with its place and what is expected; exit code 2.
+    All mistakes are reported, one line each, with their places and what is expected; exit code 2.
+    Directories and programs that it names must be there; a program that is not on the PATH is only
+    a warning.
     """
+    found = AvatarConfig.check(file)
+    for mistake in found.mistakes:
+        say_aside(str(mistake))
+    for warning in found.warnings:
+        say_aside(f"warning: {warning}")
+    if found.mistakes:
+        return ExitCode.USAGE
     loaded = AvatarConfig.load(file)
     place = loaded.source or "no file, the defaults"
     provider = loaded.provider if loaded.names_provider else "chosen at each start"
     say(f"ok: {place} (provider: {provider})")
+    return ExitCode.OK
 
 
 @config.command()
@@ -53,30 +73,12 @@ def schema() -> None:
 @config.command()
 @with_options(CONFIG, JSON)
 def show(wanted: CommandOptions) -> None:
-    """Show the configuration as used, from file and environment, without secrets."""
-    told = AvatarConfig.load(wanted.config).shown()
+    """Show the configuration as used, without secrets, in the form of a file.
+
+    Each value has its place behind it: file and line, or the variable of the environment. The
+    defaults are comments.
+    """
     if wanted.as_json:
-        say_json(told)
-        return
-    for line in _lines(told, 0):
-        say(line)
-
-
-def _lines(value: JsonObject, depth: int) -> Iterator[str]:
-    indent = "  " * depth
-    for name, each in value.items():
-        if _is_section(each):
-            yield f"{indent}{name}:"
-            yield from _lines(each, depth + 1)
-        else:
-            yield f"{indent}{name}: {_words(each)}"
-
-
-def _is_section(value: object) -> TypeGuard[JsonObject]:
-    return isinstance(value, dict) and value != {}
-
-
-def _words(value: object) -> str:
-    """The value as in YAML: a word, or JSON."""
-    is_word = isinstance(value, str) and value.isprintable() and value.strip() == value != ""
-    return f"{value}" if is_word else msgspec.json.encode(value).decode()
+        say_json(AvatarConfig.load(wanted.config).shown())
+    else:
+        say(AvatarConfig.text(wanted.config).removesuffix("\n"))

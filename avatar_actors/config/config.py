@@ -8,18 +8,22 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from avatar_actors.config.environment import overlaid
 from avatar_actors.config.loading import load
 from avatar_actors.config.nodes import MappingNode, Node, Position, Scalar, Source, Trust, shown
-from avatar_actors.config.search import read_text, search, users_own
+from avatar_actors.config.search import read_text, search, users_own, write_new
 from avatar_actors.config.sections import ROOT
-from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.errors import ConfigError, SettingsError
 from avatar_actors.model.settings import AvatarOptions, RuntimeOptions, absolute_path
 from avatar_actors.model.values import JsonObject, suggestion
 from avatar_actors.providers.provider import Provider
+
+if TYPE_CHECKING:
+    from avatar_actors.config.check import ConfigCheck
 
 __all__ = ["AvatarConfig", "config_schema", "find_config"]
 
@@ -49,15 +53,45 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         and the user's own file is read with it: give None here, not what `find_config` found.
         """
         environ = os.environ if environ is None else environ
-        found = search(path, environ)
-        if found is None:
-            return _made("", Source("", absolute_path("")), environ)
-        text, source = read_text(found)
-        if found.trust is Trust.NAMED:
-            return _made(text, source, environ)
-        users = users_own(environ)
-        own_text, own = read_text(users) if users else ("", Source("", Path.cwd()))
-        return _made(own_text, own, environ, _root(text, source))
+        return _made(*_files(path, environ), environ)
+
+    @staticmethod
+    def check(
+        path: str | Path | None = None, environ: Mapping[str, str] | None = None
+    ) -> ConfigCheck:
+        """All mistakes of the file that `load` would read, paths included; raises nothing."""
+        from avatar_actors.config.check import ConfigCheck, check  # noqa: PLC0415 - only to check
+
+        environ = os.environ if environ is None else environ
+        try:
+            root, found = _files(path, environ)
+        except ConfigError as error:
+            return ConfigCheck((error,))
+        return check(root, found, environ, _overlaid)
+
+    @staticmethod
+    def text(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> str:
+        """What holds, in the form of a file: each value with its place, defaults as comments.
+
+        A mark stands in the place of each secret. Raises ConfigError.
+        """
+        from avatar_actors.config.file_form import settings_text  # noqa: PLC0415 - only to show it
+
+        environ = os.environ if environ is None else environ
+        root, found = _files(path, environ)
+        _made(root, found, environ)
+        whole = _overlaid(root, environ)
+        return settings_text(_merged(found, whole) if found else whole, environ)
+
+    @staticmethod
+    def init(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
+        """Write a file to start from: every line a comment. ConfigError: there is one already.
+
+        Without a path it is the user's own file, in the directory of configurations.
+        """
+        from avatar_actors.config.file_form import template  # noqa: PLC0415 - only to write it
+
+        return write_new(path, template(), os.environ if environ is None else environ)
 
     @classmethod
     def parse(
@@ -65,7 +99,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
     ) -> AvatarConfig:
         """Read a text; relative paths begin in the current directory."""
         environ = os.environ if environ is None else environ
-        return _made(text, Source(source, absolute_path("")), environ)
+        return _made(_root(text, Source(source, absolute_path(""))), None, environ)
 
     def chosen(self, provider: str = "") -> tuple[str | Provider, AvatarOptions]:
         """The arguments for `runtime.start`, for this provider or the configured one."""
@@ -117,11 +151,40 @@ def config_schema() -> JsonObject:
     }
 
 
-def _made(
-    text: str, source: Source, environ: Mapping[str, str], found: MappingNode | None = None
-) -> AvatarConfig:
-    loaded = load(overlaid(_root(text, source), environ, _parsed), environ, found)
-    read = [source.name, found.spot.source.name if found else ""]
+def _files(
+    path: str | Path | None, environ: Mapping[str, str]
+) -> tuple[MappingNode, MappingNode | None]:
+    """The file that counts, and one that was only found in the current directory."""
+    first = search(path, environ)
+    if first is None:
+        return _root("", Source("", absolute_path(""))), None
+    text, source = read_text(first)
+    if first.trust is Trust.NAMED:
+        return _root(text, source), None
+    users = users_own(environ)
+    own_text, own = read_text(users) if users else ("", Source("", Path.cwd()))
+    return _root(own_text, own), _root(text, source)
+
+
+def _overlaid(root: MappingNode, environ: Mapping[str, str]) -> MappingNode:
+    return overlaid(root, environ, _parsed)
+
+
+def _merged(lesser: MappingNode, root: MappingNode) -> MappingNode:
+    """Both, key by key; what `root` says counts."""
+    nodes = dict(lesser.nodes)
+    for name, node in root.nodes.items():
+        below = nodes.get(name)
+        if isinstance(below, MappingNode) and isinstance(node, MappingNode):
+            nodes[name] = _merged(below, node)
+        else:
+            nodes[name] = node
+    return MappingNode(root.spot, nodes)
+
+
+def _made(root: MappingNode, found: MappingNode | None, environ: Mapping[str, str]) -> AvatarConfig:
+    loaded = load(_overlaid(root, environ), environ, found)
+    read = [root.spot.source.name, found.spot.source.name if found else ""]
     return AvatarConfig(
         source=" and ".join(filter(None, read)),
         provider=loaded.provider,

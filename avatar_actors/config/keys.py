@@ -13,7 +13,15 @@ from typing import Final, TypeAlias, TypeGuard, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
-from avatar_actors.model.fields import Checked, OneOf, Scope, SettingField, Written, fields_of
+from avatar_actors.model.fields import (
+    NO_LIMIT,
+    Checked,
+    OneOf,
+    Scope,
+    SettingField,
+    Written,
+    fields_of,
+)
 from avatar_actors.model.values import JsonObject, suggestion
 
 T = TypeVar("T")
@@ -76,8 +84,20 @@ class Section(Struct, frozen=True):
 
     def unknown(self, name: str) -> str:
         """What is said about a key that is not here."""
+        if places := list(self._places(name)):
+            first = places[:1] if places[0].startswith("engine.") else places[:3]
+            return f"unknown key here; did you mean {' or '.join(first)}?"
         known = sorted(key.name for key in self.keys.values() if not key.note(RemovedKey))
         return f"unknown key; there are {', '.join(known)}{suggestion(name, known)}"
+
+    def _places(self, name: str) -> Iterator[str]:
+        """Where a key of this name stands in the sections below, the nearest first."""
+        below = {key.name: key.kind for key in self.keys.values() if isinstance(key.kind, Section)}
+        for above, section in below.items():
+            if name in section.keys and not section.keys[name].note(RemovedKey):
+                yield f"{above}.{name}"
+        for above, section in below.items():
+            yield from (f"{above}.{place}" for place in section._places(name))
 
     def schema(self) -> JsonObject:
         """The JSON Schema: an object without other keys."""
@@ -143,7 +163,7 @@ class Key(Struct, frozen=True):
         unit, least, most = self.field.unit, self.field.bound("ge"), self.field.bound("le")
         number = "a whole number" if self.kind is int else f"a number{unit and ' of '}{unit}"
         within = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
-        return f"{number}, {within}"
+        return f"{number}, {within}{', or none' if self.field.may_be_none else ''}"
 
     def schema(self) -> JsonObject:
         """The JSON Schema of the value."""
@@ -159,7 +179,8 @@ class Key(Struct, frozen=True):
             return {"type": "object", "additionalProperties": self.kind.each.schema()}
         is_interpolated = self.note(Written) is Written.INTERPOLATED
         in_file = _INTERPOLATED if is_interpolated else _IN_FILE
-        return msgspec.json.schema(in_file.get(self.kind, self.field.annotated))
+        schema = msgspec.json.schema(in_file.get(self.kind, self.field.annotated))
+        return {"anyOf": [schema, {"const": NO_LIMIT}]} if self.field.may_be_none else schema
 
 
 def keys_in(kind: type[Struct], prefix: str = "", scopes: Collection[Scope] = ()) -> dict[str, Key]:

@@ -69,8 +69,8 @@ def load(root: MappingNode, environ: Environ, found: MappingNode | None = None) 
 
     `found` is a file that nobody named: everything that `root` says counts before it.
     """
-    parts, entries = _parts(root, environ)
-    lesser, foreign = _parts(found, environ) if found else ({}, {})
+    parts, entries = parts_in(root, environ)
+    lesser, foreign = parts_in(found, environ) if found else ({}, {})
     refuse_powers(Effect("providers", None, each.at) for each in foreign.values())
     known = provider_names()
     custom: dict[str, Provider] = {}
@@ -97,7 +97,7 @@ def load(root: MappingNode, environ: Environ, found: MappingNode | None = None) 
     return Loaded(chosen, "provider" in parts, custom, sections, runtime)
 
 
-def _parts(root: MappingNode, environ: Environ) -> tuple[dict[str, _Part], dict[str, _Part]]:
+def parts_in(root: MappingNode, environ: Environ) -> tuple[dict[str, _Part], dict[str, _Part]]:
     """The sections by name, and the entries of `providers:`."""
     parts: dict[str, _Part] = {}
     entries: dict[str, _Part] = {}

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from avatar_actors.config.keys import Key, Means, Named, Present, RemovedKey, Section
 from avatar_actors.config.nodes import Items, MappingNode, Node, Plain, Position, Scalar, shown
-from avatar_actors.model.fields import Checked, Written
+from avatar_actors.model.fields import NO_LIMIT, Checked, Written
 from avatar_actors.model.values import JsonObject, McpServer, suggestion
 
 Environ: TypeAlias = Mapping[str, str]
@@ -116,6 +116,8 @@ def _read(key: Key, node: Node, at: Position, environ: Environ) -> object:
 
 def _scalar(key: Key, node: Node, at: Position, environ: Environ) -> object:
     value = _value(node)
+    if key.field.may_be_none and value == NO_LIMIT:
+        return math.inf
     try:
         got = msgspec.convert(value, str if key.kind is Path else key.field.annotated)
     except msgspec.ValidationError:

@@ -55,6 +55,24 @@ def _user_file(environ: Mapping[str, str]) -> Path | None:
     return Path(home, ".config", "avatar", "config.yaml") if home else None
 
 
+def write_new(path: str | Path | None, text: str, environ: Mapping[str, str]) -> Path:
+    """Write a file that nobody has yet, by default the user's own; raises ConfigError."""
+    file = _user_file(environ) if path is None else Path(path)
+    if file is None:
+        raise ConfigError("cannot be found, since HOME is not set; name a file", "your own file")
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # O_EXCL: neither a file nor a link in its place is written to.
+        number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except FileExistsError:
+        raise ConfigError("exists already, and was left as it is", str(file)) from None
+    except OSError as error:
+        raise ConfigError(f"cannot be written: {error.strerror}", str(file)) from None
+    with os.fdopen(number, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    return file
+
+
 def read_text(found: FoundConfig) -> tuple[str, Source]:
     """The file's text; raises ConfigError if it cannot or must not be read."""
     source = Source(str(found.path), absolute_path(found.path).parent, found.trust)

@@ -26,6 +26,7 @@ from avatar_actors.model.fields import (
     PositiveCount,
     Scope,
     Seconds,
+    SecondsOrNone,
     Share,
     Written,
 )
@@ -108,7 +109,7 @@ class _EveryAvatar(Struct):
     health_check_interval: Annotated[
         Seconds, "How often the agent's health is checked.", To("timeouts.health_check_interval")
     ]
-    timeout: Annotated[Seconds, "The longest turn; without it: no limit.", To("timeouts.turn")]
+    timeout: Annotated[SecondsOrNone, "The longest turn; none: no limit.", To("timeouts.turn")]
     allowed_tools: Annotated[
         tuple[str, ...], To("tools.allow"), "Patterns of tools that run unasked; others are denied."
     ]

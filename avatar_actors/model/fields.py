@@ -27,6 +27,9 @@ _LONGEST_FORMAT: Final = 1000
 _WIDE: Final = re.compile(r"%\([^)]*\)[^%a-zA-Z]*[0-9]{4}")
 UNIT: Final = "unit"
 Seconds = Annotated[float, Meta(ge=0.001, extra={UNIT: "seconds"})]
+NO_LIMIT: Final = "none"
+# A limit that may be switched off: math.inf in Python, `none` in a file.
+SecondsOrNone = Annotated[float, Meta(ge=0.001, extra={UNIT: "seconds", NO_LIMIT: True})]
 Pause = Annotated[float, Meta(ge=0, extra={UNIT: "seconds"})]
 Amount = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -82,6 +85,11 @@ class SettingField(Struct, frozen=True):
     def unit(self) -> str:
         """What a number counts."""
         return next((str(each.extra[UNIT]) for each in self._metas() if each.extra), "")
+
+    @property
+    def may_be_none(self) -> bool:
+        """Whether a file may say `none`: no limit."""
+        return any(each.extra and NO_LIMIT in each.extra for each in self._metas())
 
     def bound(self, name: str) -> float | None:
         """The bound of this name, as `ge`, if there is one."""

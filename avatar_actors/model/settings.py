@@ -35,6 +35,7 @@ from avatar_actors.model.fields import (
     PositiveCount,
     Scope,
     Seconds,
+    SecondsOrNone,
     Share,
     Written,
     check_numbers,
@@ -125,10 +126,10 @@ class Timeouts(Struct, frozen=True, kw_only=True):
     """Limits of time, in seconds. `turn` and `permission` may be math.inf."""
 
     start: Annotated[Seconds, "Until the agent takes prompts."] = 60.0
-    turn: Annotated[Seconds, "A turn; the same as `timeout`."] = math.inf
+    turn: Annotated[SecondsOrNone, "A turn; the same as `timeout`."] = math.inf
     interrupt: Annotated[Seconds, "An agent that ignores an interrupt so long is restarted."] = 5.0
     stop: Annotated[Seconds, "Between SIGTERM and SIGKILL."] = 2.0
-    permission: Annotated[Seconds, "An unanswered question is denied."] = math.inf
+    permission: Annotated[SecondsOrNone, "An unanswered question is denied."] = math.inf
     stall_warning: Annotated[Seconds, "Silence that causes a warning."] = 30.0
     stall_alarm: Annotated[Seconds, "Silence that causes an alarm."] = 60.0
     health_check_interval: Annotated[Seconds, "The same as the key `health_check_interval`."] = 5.0

@@ -39,6 +39,29 @@ def test_a_wrong_one_is_a_line_too(tmp_path: Path) -> None:
     assert "max_history" in line
 
 
+def test_all_mistakes_are_lines_and_a_missing_program_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("model: x\nengine: {working_dir: nowhere}\nclod: {}\n")
+    done = avatar(tmp_path, "config", "check", "a.yaml")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 3)
+    (tmp_path / "a.yaml").write_text("claude: {executable: no-such-claude}\n")
+    warned = avatar(tmp_path, "config", "check", "a.yaml")
+    assert (warned.returncode, warned.stdout.startswith("ok: ")) == (0, True)
+    assert (
+        "warning: a.yaml:1: claude.executable: no-such-claude is not on the PATH" in warned.stderr
+    )
+
+
+def test_a_file_to_start_from_is_written_once(tmp_path: Path) -> None:
+    done = avatar(tmp_path, "config", "init")
+    path = tmp_path / ".config/avatar/config.yaml"
+    assert done.stdout.splitlines()[0] == f"written: {path}"
+    before = path.read_text()
+    again = avatar(tmp_path, "config", "init")
+    assert (again.returncode, again.stdout, path.read_text()) == (2, "", before)
+    assert again.stderr == f"avatar: {path}: exists already, and was left as it is\n"
+    assert avatar(tmp_path, "config", "check").stdout.startswith(f"ok: {path}")
+
+
 def test_no_secret_is_shown_and_everything_else_is(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(TEXT)
     env = {"MY_TOKEN": "from-my-token", "AVATAR__CLAUDE__MODE": "plan"}
@@ -53,7 +76,8 @@ def test_no_secret_is_shown_and_everything_else_is(tmp_path: Path) -> None:
     assert claude["mcp_servers"][0]["args"] == hidden
     assert shown["sections"]["far"]["url"] == "wss://example.org/acp?[secret]"
     lines = avatar(tmp_path, "config", "show", "-c", "a.yaml", env=env).stdout
-    assert "    model: opus\n" in lines
+    assert "  model: opus                         # a.yaml:4\n" in lines
+    assert "  mode: plan                          # AVATAR__CLAUDE__MODE\n" in lines
     for secret in (*KEYS, "from-my-token"):
         assert secret not in told.stdout + lines
 

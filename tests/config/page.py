@@ -6,13 +6,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from avatar_actors.config.file_form import default_of, written
 from avatar_actors.config.keys import Key, Named, RemovedKey
 from avatar_actors.config.sections import EVERY_AVATAR, ROOT, WITH_COMMAND
 from tests.config.table import section_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "avatars" / "configuration.md"
 BEGIN, END = "<!-- every key: begin -->\n", "<!-- every key: end -->\n"
-HEAD = "| key | value | meaning |\n|---|---|---|\n"
+HEAD = "| key | value | default | meaning |\n|---|---|---|---|\n"
 
 
 def rows(keys: Iterable[Key], above: str = "") -> Iterator[str]:
@@ -20,10 +21,16 @@ def rows(keys: Iterable[Key], above: str = "") -> Iterator[str]:
     for key in keys:
         name = f"{above}{key.name}"
         words = "refused" if key.note(RemovedKey) else key.words()
-        yield f"| `{name}` | {words} | {key.about()} |"
+        yield f"| `{name}` | {words} | {default(key)} | {key.about()} |"
         if below := section_of(key.kind):
             inside = ".NAME." if isinstance(key.kind, Named) else "."
             yield from rows(below.keys.values(), f"{name}{inside}")
+
+
+def default(key: Key) -> str:
+    """As the file would write it; nothing where the agent decides, or where there is none."""
+    value = default_of(key).value
+    return "" if value in (None, "", [], {}) else f"`{written(value)}`"
 
 
 def besides(keys: Mapping[str, Key], known: Mapping[str, Key]) -> list[Key]:

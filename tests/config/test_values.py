@@ -77,18 +77,39 @@ def test_a_misspelt_word_is_answered_with_the_right_one(text: str, start: str, e
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("claude: {timeout: 120s}", "must be a number of seconds, at least 0.001; got '120s'"),
-        ("claude: {timeout: '120'}", "must be a number of seconds, at least 0.001; got '120'"),
-        ("claude: {timeout: true}", "must be a number of seconds, at least 0.001; got true"),
-        ("claude: {timeout: -1}", "must be a number of seconds, at least 0.001; got -1"),
-        ("claude: {timeout: 0}", "must be a number of seconds, at least 0.001; got 0"),
-        ("claude: {timeout: .nan}", "must be a number of seconds, at least 0.001; got .nan"),
-        ("claude: {timeout: .inf}", "must be a number of seconds, at least 0.001; got .inf"),
-        ("claude: {timeout: 1e999}", "must be a number of seconds, at least 0.001; got 1e999"),
-        ("claude: {timeout: [3]}", "must be a number of seconds, at least 0.001; got a list"),
+        (
+            "claude: {timeout: 120s}",
+            "must be a number of seconds, at least 0.001, or none; got '120s'",
+        ),
+        (
+            "claude: {timeout: '120'}",
+            "must be a number of seconds, at least 0.001, or none; got '120'",
+        ),
+        (
+            "claude: {timeout: true}",
+            "must be a number of seconds, at least 0.001, or none; got true",
+        ),
+        ("claude: {timeout: -1}", "must be a number of seconds, at least 0.001, or none; got -1"),
+        ("claude: {timeout: 0}", "must be a number of seconds, at least 0.001, or none; got 0"),
+        (
+            "claude: {timeout: .nan}",
+            "must be a number of seconds, at least 0.001, or none; got .nan",
+        ),
+        (
+            "claude: {timeout: .inf}",
+            "must be a number of seconds, at least 0.001, or none; got .inf",
+        ),
+        (
+            "claude: {timeout: 1e999}",
+            "must be a number of seconds, at least 0.001, or none; got 1e999",
+        ),
+        (
+            "claude: {timeout: [3]}",
+            "must be a number of seconds, at least 0.001, or none; got a list",
+        ),
         (
             "claude: {timeout: }",
-            "is empty; give a number of seconds, at least 0.001, or remove the",
+            "is empty; give a number of seconds, at least 0.001, or none, or remove the",
         ),
         ("claude: {debug: yes}", "must be true or false; got 'yes'"),
         ("claude: {debug: 1}", "must be true or false; got 1"),
