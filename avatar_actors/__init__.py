@@ -12,6 +12,7 @@
     config     from YAML and the environment to settings
     hosting    AvatarEngine: avatars for threads, asyncio and GUIs
     chaos      faults on purpose
+    picture    what any screen shows of an avatar, folded from its events, by tables
     cli        the command `avatar`
 
 A room imports only rooms above it; chaos and cli use the names below. Names are imported when they

@@ -125,10 +125,19 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "trio.*",
         "msgspec.*",
     ),
+    # What any screen shows, as data: it knows no library that draws.
+    "avatar_actors.picture": (
+        "avatar_actors.picture.*",
+        "avatar_actors",
+        "avatar_actors.cli.terminal.formatting",
+        "avatar_actors.cli.terminal.text",
+        "msgspec.*",
+    ),
     # A program for people, made like any host's: of public names, and the one "did you mean".
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
+        "avatar_actors.picture.*",
         "avatar_actors.model.values",
         "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
         *PUBLIC,
