@@ -237,10 +237,10 @@ def _toasts(event: AvatarEvent) -> list[Toast]:
         case ErrorEvent(error=error):
             return [Toast(Level.ERROR, one_line(error))]
         case ContinuityEvent(continuity=continuity, why=why):
-            level = rules.CONTINUITY_TOASTS.get(continuity)
+            weight = rules.CONTINUITY_TOASTS.get(continuity)
             words = f"the conversation is {continuity.value}"
             told = f"{words}: {one_line(why)}" if why else words
-            return [Toast(level, told)] if level else []
+            return [Toast(weight, told)] if weight else []
         case TurnEndedEvent(outcome=Outcome.OVER_BUDGET, reason=reason):
             return [Toast(Level.WARNING, f"over budget: {one_line(reason)}")]
         case _:
