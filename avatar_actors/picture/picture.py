@@ -63,6 +63,8 @@ class AvatarPicture:
         self.work = Work()
         self.tools: dict[str, ToolEvent] = {}
         """The last event of each tool call, with its input and result."""
+        self.prompt = ""
+        """What the present turn, or the last one, was asked; on one line."""
         self.thought = ""
         self.thought_tokens = 0
         self.outcome: Outcome | None = None
@@ -76,8 +78,8 @@ class AvatarPicture:
         """Fold one event in; what is to be told beside the conversation."""
         toasts = _toasts(event)
         match event:
-            case TurnStartedEvent():
-                self._begin_turn()
+            case TurnStartedEvent(prompt=prompt):
+                self._begin_turn(one_line(prompt, 200))
             case TextEvent():
                 self._has_heard = True
             case ThinkingEvent():
@@ -97,7 +99,8 @@ class AvatarPicture:
         self.state.fold(event, now)
         return toasts
 
-    def _begin_turn(self) -> None:
+    def _begin_turn(self, prompt: str) -> None:
+        self.prompt = prompt
         self.work.take()
         kept = self.work.jobs
         self.tools = {key: tool for key, tool in self.tools.items() if key in kept}
