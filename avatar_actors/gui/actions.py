@@ -88,6 +88,7 @@ class PaneActions:
     async def _introduce(self, pane: AvatarPane) -> None:
         can = await pane.host.engine.run(Avatar.capabilities)
         pane.set_class(not can.thinking_supported, "thoughtless")
+        pane.add_class("introduced")
         if caution := pane.host.choice.caution(can):
             pane.note(f"⚠ {caution}", "warning")
 

@@ -92,6 +92,8 @@ class AvatarApp(App[int]):
         ]
         self.actions = PaneActions(self)
         self.tick = 0
+        self.toasts_shown: list[Toast] = []
+        """The last ones, oldest first."""
         self._told: dict[str, int] = {}
         self._escaped_at = 0.0
 
@@ -154,6 +156,7 @@ class AvatarApp(App[int]):
             words = f"[@click=app.open_job({toast.about!r})]{words}[/]"
         if count > 1 or len(self._notifications) >= _TOASTS:
             self.clear_notifications()
+        self.toasts_shown = [*self.toasts_shown[-99:], toast]
         self.notify(words, severity=_SEVERITIES[toast.level], timeout=6)
 
     @property

@@ -111,6 +111,15 @@ class ActivityTree(LinePane, can_focus=True):
         """All rows as plain text, also those out of sight."""
         return [row.text.plain for row in self._jobs]
 
+    def row_styles(self) -> dict[str, str]:
+        """The look of each job's label, by the label."""
+        return {
+            row.text.plain[span.start : span.end].strip(): str(span.style)
+            for row in self._jobs
+            for span in row.text.spans
+            if str(span.style).startswith("agent")
+        }
+
     def target(self) -> str:
         """The chosen job, else the last one that runs; empty: none."""
         ids = [row.job_id for row in self._jobs]

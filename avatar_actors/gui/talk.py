@@ -98,6 +98,16 @@ class Talk(Widget, can_focus=True):
         self._sealed, self._tail = 0, []
         self.refresh()
 
+    @property
+    def rows(self) -> list[TalkRow]:
+        """All that is drawn, also out of sight."""
+        return self.transcript.rows + self._tail
+
+    @property
+    def has_cursor(self) -> bool:
+        """Whether the cursor stands behind the last row now."""
+        return self._has_cursor
+
     # Painting.
 
     def row(self, index: int) -> TalkRow:
@@ -166,7 +176,7 @@ class Talk(Widget, can_focus=True):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text, without the signs at the left."""
-        text = "\n".join(self.row(index).strip.text for index in range(self._total))
+        text = "\n".join(row.strip.text for row in self.rows)
         return selection.extract(text), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
