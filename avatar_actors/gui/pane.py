@@ -81,7 +81,7 @@ class AvatarPane(Vertical):
         self.diagnostics: deque[str] = deque(maxlen=200)
         self.toasts: list[Toast] = []
         self.moods: list[Mood] = [Mood.IDLE]
-        """The moods that were shown, in order."""
+        """The last moods, in order, also those that were gone before the next beat."""
         self.past: list[str] = []
         self._boxed: set[str] = set()
         self._is_new = True
@@ -146,11 +146,15 @@ class AvatarPane(Vertical):
         self.host.deliver()
         now = time.monotonic()
         self.answer_keys.look(tuple(asked.event for asked in self.picture.state.asks.values()), now)
-        mood = self.picture.mood()
-        if mood is not self.moods[-1]:
-            self.moods = [*self.moods[-99:], mood]
 
     def _see(self, event: AvatarEvent) -> None:
+        self._tell(event)
+        if not isinstance(event, TextEvent) or self.moods[-1] is not Mood.TALKING:
+            mood = self.picture.mood()
+            if mood is not self.moods[-1]:
+                self.moods = [*self.moods[-99:], mood]
+
+    def _tell(self, event: AvatarEvent) -> None:
         transcript = self.talk.transcript
         self._is_new = True
         match event:

@@ -152,6 +152,8 @@ class AvatarPicture:
             if self.outcome in rules.OUTCOMES:
                 yield rules.OUTCOMES[self.outcome]
             return
+        if self._has_heard and state.engine is EngineState.IDLE:
+            return  # its last event is on the way
         yield Fact.BUSY
         if not self._has_heard:
             yield Fact.SILENT

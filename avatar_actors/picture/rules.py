@@ -59,7 +59,7 @@ class Fact(Enum):
     HAS_SUBJECT = "the open thought has a subject"
     THINKS = "a thought is open"
     SILENT = "a turn runs and nothing of it was heard yet"
-    BUSY = "a turn runs"
+    BUSY = "a turn runs, and the engine is not idle"
     WAS_OVER_BUDGET = "the last turn ended as OVER_BUDGET"
     HAS_FAILED = "the last turn ended as FAILED, CRASHED, TIMED_OUT or REFUSED"
 

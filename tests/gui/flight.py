@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Unpack
 
+from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from avatar_actors import AvatarOptions
@@ -22,9 +23,8 @@ from tests.runtime.home import PATIENCE, Home, script
 
 __all__ = ["Flight", "flown", "script"]
 
-_TEXT = re.compile(r'<text [^>]*x="([\d.]+)"[^>]*y="([\d.]+)"[^>]*>([^<]*)</text>')
+_TEXT = re.compile(r'<text [^>]*x="([\d.]+)"[^>]*line-(\d+)\)">([^<]*)</text>')
 _CELL = 12.2
-_LINE = 24.4
 
 
 class Flight:
@@ -96,15 +96,16 @@ class Flight:
         rows: dict[int, dict[int, str]] = {}
         svg = self.app.export_screenshot(simplify=True)
         for x, y, text in _TEXT.findall(svg):
-            row = rows.setdefault(round(float(y) / _LINE), {})
-            row[round(float(x) / _CELL)] = html.unescape(text).replace("\xa0", " ")
-        lines: list[str] = []
-        for _, row in sorted(rows.items()):
-            line = ""
-            for column, text in sorted(row.items()):
-                line = line.ljust(column) + text
-            lines.append(line.rstrip())
-        return "\n".join(lines[1:])
+            words = html.unescape(text).replace("\xa0", " ")
+            rows.setdefault(int(y), {})[round(float(x) / _CELL)] = words
+        return "\n".join(_joined(rows.get(y, {})) for y in range(self.app.size.height))
+
+
+def _joined(parts: dict[int, str]) -> str:
+    line = ""
+    for column, text in sorted(parts.items()):
+        line += " " * (column - cell_len(line)) + text
+    return line.rstrip()
 
 
 def flown(

@@ -99,7 +99,8 @@ def test_the_jobs_of_a_sub_agent_stand_below_it_and_fold_after_its_end(tmp_path:
 
 def test_escape_ends_the_turn_and_f8_ends_one_tool(tmp_path: Path) -> None:
     async def fly(flight: Flight) -> None:
-        await flight.send({"tool": "Bash", "seconds": 600}, {"say": "went on"}, {"wait": 600})
+        sleep = {"tool": "Bash", "input": {"command": "sleep 600"}, "run": True}
+        await flight.send(sleep, {"say": "went on"}, {"wait": 600})
         await flight.until(lambda: "Bash" in flight.tree)
         await flight.pilot.press("f8")
         await flight.sees("went on")
