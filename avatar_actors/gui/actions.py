@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -88,6 +89,7 @@ class PaneActions:
     async def _introduce(self, pane: AvatarPane) -> None:
         can = await pane.host.engine.run(Avatar.capabilities)
         pane.set_class(not can.thinking_supported, "thoughtless")
+        pane.answer_keys.can_edit = can.editable_input
         pane.add_class("introduced")
         if caution := pane.host.choice.caution(can):
             pane.note(f"⚠ {caution}", "warning")
@@ -119,7 +121,7 @@ class PaneActions:
         try:
             await approvals.press(key, request)
         finally:
-            pane.answer_keys.give_back()
+            pane.answer_keys.give_back(time.monotonic())
 
     async def hear(self, pane: AvatarPane, request: PermissionEvent) -> None:
         """Answer a request for a tool that was allowed for good."""
@@ -268,7 +270,7 @@ class PaneActions:
                 app.action_stop_all,
             ),
             ("Side bar", "Show or hide figure, thoughts and activities", app.pane.action_side),
-            ("Copy", "Copy the chosen block, or the last answer", app.action_copy_block),
+            ("Copy", "Copy the chosen block, or the last answer", app.pane.action_copy_block),
             ("Debug", "Capabilities, supervision tree, diagnostics", app.action_debug),
             ("All keys", "Show what each key does", app.action_keys),
         ]

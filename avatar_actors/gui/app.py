@@ -73,7 +73,6 @@ class AvatarApp(App[int]):
         Binding("ctrl+r", "sessions", "Sessions", priority=True),
         Binding("ctrl+o", "model", "Model", priority=True),
         Binding("ctrl+t", "next_theme", "Theme", priority=True),
-        Binding("ctrl+y", "copy_block", "Copy", priority=True),
         Binding("ctrl+n", "next_tab", "Next avatar", priority=True),
         Binding("f1", "keys", "Keys", priority=True),
         Binding("f12", "debug", "Debug", priority=True),
@@ -273,12 +272,6 @@ class AvatarApp(App[int]):
         """Bring an avatar to the front."""
         self.query_one(ContentSwitcher).current = pane.id
         pane.prompt.focus()
-
-    def action_copy_block(self) -> None:
-        """Copy the chosen block, else the last answer."""
-        if text := self.pane.talk.chosen_source():
-            self.copy_to_clipboard(text)
-            self.notify("copied")
 
     # Windows.
 

@@ -81,6 +81,11 @@ class Reader(ModalScreen[None]):
         super().__init__()
         self._title, self._rows, self._look = title, list(rows), look
 
+    @property
+    def talk(self) -> Talk:
+        """What is read."""
+        return self.query_one(Talk)
+
     def compose(self) -> ComposeResult:
         """The text in a frame."""
         frame = Vertical()
@@ -94,10 +99,10 @@ class Reader(ModalScreen[None]):
     def on_mount(self) -> None:
         """Draw it, from its beginning."""
         self.set_interval(0.1, self._beat)
-        self.query_one(Talk).focus()
+        self.talk.focus()
 
     def _beat(self) -> None:
-        talk = self.query_one(Talk)
+        talk = self.talk
         is_first = not talk.transcript.rows
         talk.beat(0)
         if is_first and talk.transcript.rows:

@@ -111,6 +111,8 @@ class Figure(LinePane):
     def __init__(self) -> None:
         super().__init__(id="figure")
         self.mood = Mood.IDLE
+        self.colour = ""
+        """The colour of the face at this beat."""
         self._from = Mood.IDLE
         self._changed_at = -len(FADE)
 
@@ -124,7 +126,7 @@ class Figure(LinePane):
         face = FACES[self.mood]
         if is_fading and since <= _SWAP_AT:
             face = _BETWEEN if since == _SWAP_AT else FACES[self._from]
-        colour = look.colour(FACES[self.mood].colour, strength)
+        self.colour = colour = look.colour(FACES[self.mood].colour, strength)
         frame = look.colour("foreground", 0.45 * strength)
         left = " " * max(0, (self.size.width - WIDTH) // 2)
         rows = [Text.assemble(left, *_coloured(row, colour, frame)) for row in art(face, tick)]

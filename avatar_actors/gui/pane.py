@@ -28,6 +28,7 @@ from avatar_actors.cli.display.frame_layout import checklist
 from avatar_actors.cli.display.notices import answered, notice
 from avatar_actors.cli.display.permission_question import details, is_long, named
 from avatar_actors.cli.display.work import final_box
+from avatar_actors.cli.terminal.permissions import AnswerKeys
 from avatar_actors.cli.terminal.rendering import Style
 from avatar_actors.cli.terminal.text import one_line, terminal_safe
 from avatar_actors.gui import status
@@ -37,7 +38,7 @@ from avatar_actors.gui.prompt import PromptBox
 from avatar_actors.gui.side import Side
 from avatar_actors.gui.strips import LinePane, Look
 from avatar_actors.gui.talk import Talk
-from avatar_actors.picture import AnswerKeys, AvatarPicture, Mood, Toast
+from avatar_actors.picture import AvatarPicture, Mood, Toast
 
 _NARROW: Final = 100
 _WIDE: Final = 160
@@ -54,8 +55,9 @@ class AvatarPane(Vertical):
         Binding("ctrl+b", "side", priority=True),
         Binding("alt+up", "block(-1)", priority=True),
         Binding("alt+down", "block(1)", priority=True),
-        Binding("pageup", "page(-1)"),
-        Binding("pagedown", "page(1)"),
+        Binding("ctrl+y", "copy_block", priority=True),
+        Binding("pageup", "page(-1)", priority=True),
+        Binding("pagedown", "page(1)", priority=True),
     ]
 
     class Asked(Message):
@@ -129,6 +131,12 @@ class AvatarPane(Vertical):
     def action_block(self, step: int) -> None:
         """Choose a block of the conversation."""
         self.talk.choose(step)
+
+    def action_copy_block(self) -> None:
+        """Copy the chosen block, else the last answer."""
+        if text := self.talk.chosen_source():
+            self.app.copy_to_clipboard(text)
+            self.app.notify("copied")
 
     def action_page(self, pages: int) -> None:
         """Scroll the conversation, wherever the focus is."""
@@ -226,7 +234,7 @@ class AvatarPane(Vertical):
         self._fit_prompt()
 
     def _show_ask(self, now: float) -> None:
-        rows = status.question(self.picture, now)
+        rows = status.question(self.picture, now, can_edit=self.answer_keys.can_edit)
         ask = self.query_one("#ask", LinePane)
         if bool(rows) != ask.display:
             ask.display = bool(rows)
@@ -240,8 +248,8 @@ class AvatarPane(Vertical):
 
     def _answers(self, key: str) -> bool:
         """Whether this key is the answer to the open request."""
-        request = self.answer_keys.request(time.monotonic())
-        if request is None or key.lower() not in "ynae":
+        request = self.answer_keys.pressed(key, time.monotonic())
+        if request is None:
             return False
         self.post_message(self.Asked(self, key, request))
         return True

@@ -50,7 +50,10 @@ class PromptBox(TextArea):
             await super()._on_key(event)
 
     def _is_answer(self, event: events.Key) -> bool:
-        return not self.text and bool(event.character) and self._answers(event.character or "")
+        if not event.character:
+            return False
+        # Behind other text a letter is text.
+        return self._answers("" if self.text else event.character)
 
     def _recalls(self, key: str) -> bool:
         if key == "up" and self.cursor_location[0] == 0:

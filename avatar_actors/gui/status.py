@@ -80,7 +80,7 @@ def _light(index: int, length: int, tick: int) -> float:
     return _DARKEST + (1 - _DARKEST) * round(wave * 6) / 6
 
 
-def question(picture: AvatarPicture, now: float) -> list[Text]:
+def question(picture: AvatarPicture, now: float, *, can_edit: bool) -> list[Text]:
     """The oldest open permission request: what it would do, the keys, and the time that is left."""
     asked = next(iter(picture.state.asks.values()), None)
     if asked is None:
@@ -89,7 +89,7 @@ def question(picture: AvatarPicture, now: float) -> list[Text]:
     body = rows[:_MOST]
     if len(rows) > _MOST:
         body = [*rows[: _MOST - 1], hidden(len(rows) - _MOST + 1, rows)]
-    foot = keys()
+    foot = keys(can_edit)
     if asked.until:
         foot.append(f" denied in {formatting.elapsed(asked.until - now)}", "warning")
     if (more := len(picture.state.asks) - 1) > 0:

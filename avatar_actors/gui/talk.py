@@ -40,7 +40,8 @@ class Talk(Widget, can_focus=True):
         self.look = look
         self.block: int | None = None
         """The entry that is chosen to be copied."""
-        self._top = 0
+        self.top = 0
+        """The first row that is in sight."""
         self._follows = True
         self._tail: list[TalkRow] = []
         self._sealed = 0
@@ -65,18 +66,18 @@ class Talk(Widget, can_focus=True):
             self._repaint_from(self._total - 1)
 
     def _follow(self, changed: int) -> None:
-        before = self._top
+        before = self.top
         if self._follows:
-            self._top = self._last_top
-        self._top = min(self._top, self._last_top)
-        if self._top == before:
+            self.top = self._last_top
+        self.top = min(self.top, self._last_top)
+        if self.top == before:
             self._repaint_from(changed)
             self._repaint_bar()
         else:
             self.refresh()
 
     def _repaint_from(self, line: int) -> None:
-        y = max(0, line - self._top)
+        y = max(0, line - self.top)
         if y < self.size.height:
             self.refresh(Region(0, y, self.size.width, self.size.height - y))
 
@@ -117,7 +118,7 @@ class Talk(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One row of the view: sign, text, cursor and scroll bar."""
-        width, base, index = self.size.width, self.rich_style, self._top + y
+        width, base, index = self.size.width, self.rich_style, self.top + y
         if index >= self._total:
             return Strip.join([Strip.blank(width - 1, base), self._bar(y)]).apply_style(base)
         row = self.row(index)
@@ -148,7 +149,7 @@ class Talk(Widget, can_focus=True):
         if total <= height:
             return Strip([Segment(" ")])
         size = max(1, height * height // total)
-        at = round(self._top / max(1, self._last_top) * (height - size))
+        at = round(self.top / max(1, self._last_top) * (height - size))
         is_thumb = at <= y < at + size
         sign, style = ("▐", "border") if is_thumb else (" ", "none")
         return Strip([Segment(sign, self.look.style(style))])
@@ -188,10 +189,10 @@ class Talk(Widget, can_focus=True):
 
     def scroll_lines(self, lines: int) -> None:
         """Up or down; at the end it follows again."""
-        top = min(max(0, self._top + lines), self._last_top)
+        top = min(max(0, self.top + lines), self._last_top)
         self._follows = top == self._last_top
-        if top != self._top:
-            self._top = top
+        if top != self.top:
+            self.top = top
             self.refresh()
 
     def action_scroll(self, lines: int) -> None:
@@ -235,8 +236,8 @@ class Talk(Widget, can_focus=True):
         self.block = at if at < blocks else None
         if self.block is not None:
             start = self.transcript.starts[self.block]
-            if not self._top <= start < self._top + self.size.height:
-                self.scroll_lines(start - self._top)
+            if not self.top <= start < self.top + self.size.height:
+                self.scroll_lines(start - self.top)
         self.refresh()
 
     def chosen_source(self) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import html
 import re
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Unpack
@@ -32,6 +33,11 @@ class Flight:
 
     def __init__(self, app: AvatarApp, pilot: Pilot[int], folder: Path) -> None:
         self.app, self.pilot, self.folder = app, pilot, folder
+        self._layouts = 0
+        app.screen.screen_layout_refresh_signal.subscribe(app.screen, self._count, immediate=True)
+
+    def _count(self, _: object) -> None:
+        self._layouts += 1
 
     @property
     def pane(self) -> AvatarPane:
@@ -75,6 +81,14 @@ class Flight:
     def shown(self, pane: str) -> str:
         """The lines of a pane."""
         return self.pane.query_one(f"#{pane}", LinePane).shown
+
+    @staticmethod
+    def now() -> float:
+        return time.monotonic()
+
+    def layouts(self) -> int:
+        """How often the screen was laid out."""
+        return self._layouts
 
     @property
     def toasts(self) -> list[str]:
