@@ -91,6 +91,9 @@ class AvatarApp(App[int]):
         ]
         self.actions = PaneActions(self)
         self.tick = 0
+        self._switcher = ContentSwitcher(initial=self.panes[0].id, id="panes")
+        self._tabs, self._keys = LinePane(id="tabs"), LinePane(id="keys")
+        self._small = LinePane(id="small")
         self.toasts_shown: list[Toast] = []
         """The last ones, oldest first."""
         self._told: dict[str, int] = {}
@@ -98,11 +101,12 @@ class AvatarApp(App[int]):
 
     def compose(self) -> ComposeResult:
         """The strip of avatars, their panes, and the keys."""
-        yield LinePane(id="tabs", classes="several" if len(self.panes) > 1 else "")
-        with ContentSwitcher(initial=self.panes[0].id, id="panes"):
+        self._tabs.set_class(len(self.panes) > 1, "several")
+        yield self._tabs
+        with self._switcher:
             yield from self.panes
-        yield LinePane(id="keys")
-        yield LinePane(id="small")
+        yield self._keys
+        yield self._small
 
     async def on_mount(self) -> None:
         """Start the avatars and the heartbeat."""
@@ -139,9 +143,9 @@ class AvatarApp(App[int]):
 
     def _show_frame(self) -> None:
         if len(self.panes) > 1:
-            self.query_one("#tabs", LinePane).show([self._tab_row()], self.look)
+            self._tabs.show([self._tab_row()], self.look)
         keys = status.key_line(self.size.width - 2)
-        self.query_one("#keys", LinePane).show([keys], self.look)
+        self._keys.show([keys], self.look)
 
     def _tab_row(self) -> Text:
         tabs = [(pane.host.name, pane.picture, pane is self.pane) for pane in self.panes]
@@ -161,7 +165,7 @@ class AvatarApp(App[int]):
     @property
     def pane(self) -> AvatarPane:
         """The one in front."""
-        shown = self.query_one(ContentSwitcher).current if self.is_running else None
+        shown = self._switcher.current
         return next((pane for pane in self.panes if pane.id == shown), self.panes[0])
 
     def on_resize(self, event: events.Resize) -> None:
@@ -170,7 +174,7 @@ class AvatarApp(App[int]):
         is_tiny = event.size.width < columns or event.size.height < rows
         self.screen.set_class(is_tiny, "tiny")
         words = f"{columns}x{rows} at least, please"
-        self.query_one("#small", LinePane).show([Text(words)], self.look)
+        self._small.show([Text(words)], self.look)
 
     # Themes.
 
@@ -249,7 +253,7 @@ class AvatarApp(App[int]):
 
     def action_stop_one(self) -> None:
         """F8: the chosen job, else the last that runs."""
-        if target := self.pane.query_one(ActivityTree).target():
+        if target := self.pane.side.activities.target():
             self.run_worker(self.actions.stop_one(self.pane, target))
 
     def action_stop_all(self) -> None:
@@ -270,7 +274,7 @@ class AvatarApp(App[int]):
 
     def show_pane(self, pane: AvatarPane) -> None:
         """Bring an avatar to the front."""
-        self.query_one(ContentSwitcher).current = pane.id
+        self._switcher.current = pane.id
         pane.prompt.focus()
 
     # Windows.

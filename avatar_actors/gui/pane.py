@@ -87,27 +87,21 @@ class AvatarPane(Vertical):
         self.past: list[str] = []
         self._boxed: set[str] = set()
         self._is_new = True
-        self._talk = Talk(look)
+        self.talk = Talk(look)
+        self.prompt = PromptBox(self._answers, lambda: list(reversed(self.past)))
+        self.side = Side()
+        self._header, self._headline = LinePane(id="header"), LinePane(id="headline")
+        self._ask = LinePane(id="ask")
 
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield LinePane(id="header")
+        yield self._header
         with Horizontal(id="middle"):
-            yield self._talk
-            yield Side(id="side")
-        yield LinePane(id="ask")
-        yield LinePane(id="headline")
-        yield PromptBox(self._answers, lambda: list(reversed(self.past)))
-
-    @property
-    def talk(self) -> Talk:
-        """The conversation."""
-        return self._talk
-
-    @property
-    def prompt(self) -> PromptBox:
-        """The input."""
-        return self.query_one(PromptBox)
+            yield self.talk
+            yield self.side
+        yield self._ask
+        yield self._headline
+        yield self.prompt
 
     def on_resize(self) -> None:
         """Other sizes have other panels."""
@@ -226,21 +220,20 @@ class AvatarPane(Vertical):
         head = status.header(
             self.picture, self.host.name, self.size.width - 2, has_side=self.has_side
         )
-        self.query_one("#header", LinePane).show([head], self.look)
+        self._header.show([head], self.look)
         line = status.headline(self.picture, self.look, now, tick)
-        self.query_one("#headline", LinePane).show([line], self.look)
+        self._headline.show([line], self.look)
         if self.has_side:
-            self.query_one(Side).beat(self.picture, self.look, now, tick)
+            self.side.beat(self.picture, self.look, now, tick)
         self._fit_prompt()
 
     def _show_ask(self, now: float) -> None:
         rows = status.question(self.picture, now, can_edit=self.answer_keys.can_edit)
-        ask = self.query_one("#ask", LinePane)
-        if bool(rows) != ask.display:
-            ask.display = bool(rows)
+        if bool(rows) != self._ask.display:
+            self._ask.display = bool(rows)
         if rows:
-            _set_height(ask, len(rows) + 2)
-        ask.show(rows, self.look)
+            _set_height(self._ask, len(rows) + 2)
+        self._ask.show(rows, self.look)
 
     def _fit_prompt(self) -> None:
         frame = 0 if self.has_class("short") else 2

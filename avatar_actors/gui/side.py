@@ -168,13 +168,20 @@ class ActivityTree(LinePane, can_focus=True):
 class Side(Vertical):
     """The three panels, one above the other."""
 
+    def __init__(self) -> None:
+        super().__init__(id="side")
+        self.figure = Figure()
+        self.activities = ActivityTree()
+        self._thoughts = ThoughtPane(id="thoughts")
+        self._head, self._counts = LinePane(id="activities-head"), LinePane(id="counts")
+
     def compose(self) -> ComposeResult:
         """From top to bottom."""
-        yield Figure()
-        yield ThoughtPane(id="thoughts")
-        yield LinePane(id="activities-head")
-        yield ActivityTree()
-        yield LinePane(id="counts")
+        yield self.figure
+        yield self._thoughts
+        yield self._head
+        yield self.activities
+        yield self._counts
 
     def on_resize(self) -> None:
         """Leave room for the tree."""
@@ -185,12 +192,12 @@ class Side(Vertical):
         width = self.size.width - 3
         if width <= 0:
             return
-        self.query_one(Figure).beat(picture.mood(), tick, look)
-        self.query_one(ThoughtPane).beat(picture, look)
-        self.query_one("#activities-head", LinePane).show([_head(picture, width)], look)
-        self.query_one(ActivityTree).beat(picture, look, now)
+        self.figure.beat(picture.mood(), tick, look)
+        self._thoughts.beat(picture, look)
+        self._head.show([_head(picture, width)], look)
+        self.activities.beat(picture, look, now)
         counts = [progress_bar(picture, width), count_line(picture)]
-        self.query_one("#counts", LinePane).show(counts, look)
+        self._counts.show(counts, look)
 
 
 def _head(picture: AvatarPicture, width: int) -> Text:

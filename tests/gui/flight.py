@@ -16,7 +16,6 @@ from avatar_actors.cli.agent_choice import AgentChoice
 from avatar_actors.cli.options import CommandOptions
 from avatar_actors.gui.app import AppOptions, AvatarApp
 from avatar_actors.gui.pane import AvatarPane
-from avatar_actors.gui.side import ActivityTree
 from avatar_actors.gui.strips import LinePane
 from avatar_actors.picture import Mood
 from tests.fake_agents import launcher
@@ -76,7 +75,7 @@ class Flight:
 
     @property
     def tree(self) -> str:
-        return "\n".join(self.pane.query_one(ActivityTree).rows)
+        return "\n".join(self.pane.side.activities.rows)
 
     def shown(self, pane: str) -> str:
         """The lines of a pane."""

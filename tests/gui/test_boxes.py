@@ -1,5 +1,6 @@
 """What the app must have besides the scenarios: permissions, copying, tabs, themes, bad windows."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,12 +8,16 @@ from rich.cells import cell_len
 
 from avatar_actors import Avatar, PermissionMode
 from avatar_actors.gui.dialogs import Reader
-from avatar_actors.gui.figure import FACES, FADE, Figure, art
+from avatar_actors.gui.figure import FACES, FADE, art
 from avatar_actors.gui.strips import LinePane
 from avatar_actors.picture import Mood
 from tests.gui.flight import Flight, flown
 
 WRITE = {"ask": "Write", "input": {"path": "notes.txt", "content": "hello"}}
+
+
+def is_read(reader: Reader, words: str) -> bool:
+    return any(words in row.strip.text for row in reader.talk.rows)
 
 
 @pytest.mark.parametrize("mood", Mood)
@@ -26,7 +31,7 @@ def test_the_figure_has_nine_rows_of_17_cells_in_every_mood(mood: Mood) -> None:
 
 def test_a_mood_fades_into_the_next_one(tmp_path: Path) -> None:
     async def fly(flight: Flight) -> None:
-        figure, look = flight.pane.query_one(Figure), flight.app.look
+        figure, look = flight.pane.side.figure, flight.app.look
         tick = flight.app.tick + 1000
         figure.beat(Mood.IDLE, tick, look)
         colours: list[str] = []
@@ -156,9 +161,7 @@ def test_keys_debug_themes_and_the_palette(tmp_path: Path) -> None:
             await flight.until(lambda: isinstance(flight.app.screen, Reader))
             reader = flight.app.screen
             assert isinstance(reader, Reader)
-            await flight.until(
-                lambda r=reader, w=words: any(w in row.strip.text for row in r.talk.rows)
-            )
+            await flight.until(partial(is_read, reader, words))
             await flight.pilot.press("escape")
         before = flight.app.look
         await flight.pilot.press("ctrl+t")

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from avatar_actors import Budget, Timeouts
-from avatar_actors.gui.side import ActivityTree
 from avatar_actors.picture import Mood
 from tests.gui.flight import Flight, flown
 
@@ -251,7 +250,7 @@ def test_three_agents_have_colours_and_outputs_of_their_own(tmp_path: Path) -> N
         below = [tool(f"Grep {name}", f"g{name}", name) for name in names]
         await flight.send(*starts, *below, flight.go("a"))
         await flight.until(lambda: "Grep Analyze" in flight.tree)
-        styles = flight.pane.query_one(ActivityTree).row_styles()
+        styles = flight.pane.side.activities.row_styles()
         assert len({styles[f"Task {name}"] for name in names}) == 3
         assert all(styles[f"Task {name}"] == styles[f"Grep {name}"] for name in names)
         flight.goes("a")
