@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """Where a command is defined, and its line in the help, which imports nothing."""
+    """Where a command is defined, as seen from here, and its line in the help."""
 
     place: str
     summary: str
