@@ -12,10 +12,12 @@
     config     from YAML and the environment to settings
     hosting    AvatarEngine: avatars for threads, asyncio and GUIs
     chaos      faults on purpose
+    picture    what any screen shows of an avatar, folded from its events, by tables
     cli        the command `avatar`
+    gui        its app for the terminal: `avatar gui`
 
-A room imports only rooms above it; chaos and cli use the names below. Names are imported when they
-are first used: warden and embedded agent run from this package too, and start in milliseconds.
+A room imports only rooms above it; chaos, cli and gui use the names below. Names are imported when
+they are first used: warden and embedded agent run from this package too, and start in milliseconds.
 """
 
 from __future__ import annotations

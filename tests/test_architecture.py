@@ -125,10 +125,16 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "trio.*",
         "msgspec.*",
     ),
+    # What any screen shows, as data: it knows no library that draws.
+    "avatar_actors.picture": (
+        *("avatar_actors", "avatar_actors.picture.*", "msgspec.*"),
+        *("avatar_actors.cli.terminal.formatting", "avatar_actors.cli.terminal.text"),
+    ),
     # A program for people, made like any host's: of public names, and the one "did you mean".
     "avatar_actors.cli": (
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
+        "avatar_actors.picture.*",
         "avatar_actors.model.values",
         "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
         *PUBLIC,
@@ -138,6 +144,14 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "rich.*",
         "markdown_it.*",  # rich's own parser
         "prompt_toolkit.*",
+    ),
+    # Another program for people, and the only room that knows Textual. No module imports it: the
+    # table of commands names it.
+    "avatar_actors.gui": (
+        *("avatar_actors", "avatar_actors.gui.*", "avatar_actors.picture.*"),
+        *(f"avatar_actors.cli.{part}" for part in ("agent_choice", "exit_codes", "options")),
+        *("avatar_actors.cli.display.*", "avatar_actors.cli.terminal.*"),
+        *("msgspec.*", "click.*", "rich.*", "textual.*"),
     ),
     # Programs of their own, on the standard library alone.
     "avatar_actors.programs.warden": ("avatar_actors.programs.warden.*",),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """Where a command is defined, and its line in the help, which imports nothing."""
+    """Where a command is defined, as seen from here, and its line in the help."""
 
     place: str
     summary: str
@@ -30,6 +30,7 @@ class Entry(NamedTuple):
 COMMANDS: Final = {
     "chat": Entry("chat.command:chat", "Send one prompt and show the answer."),
     "repl": Entry("repl.command:repl", "Talk with an avatar."),
+    "gui": Entry(".gui.command:gui", "Talk with avatars in an app, with a figure."),
     "providers": Entry("agents:providers", "List the agents that can be used."),
     "health": Entry("agents:health", "Check whether an avatar can start, and what is installed."),
     "session": Entry("session.command:session", "List, show, resume and delete stored sessions."),
@@ -45,7 +46,7 @@ COMMANDS: Final = {
 def command_named(name: str) -> click.Command:
     """Import and return the command."""
     module, _, attribute = COMMANDS[name].place.partition(":")
-    command: click.Command = getattr(import_module(f"avatar_actors.cli.{module}"), attribute)
+    command: click.Command = getattr(import_module(f".{module}", __package__), attribute)
     return command
 
 

@@ -139,18 +139,19 @@ _TELLING: Final = (
 )
 # For a conversation whose session is named otherwise.
 TALK: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, _EVENTS, *_TELLING)
-_AVATAR: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, *_BEGINNING)
+# For a conversation of a person with an avatar.
+AVATAR: Final = (PROVIDER, MODEL, CONFIG, CWD, *_LIMITS, *_BEGINNING)
 _WAYS: Final = {"resume": "--resume", "continue_last": "--continue", "fork": "--fork"}
 
 
 def avatar_options(command: Callable[..., R]) -> Callable[..., R]:
     """Give a command these options; it gets them as `wanted`, its first argument."""
-    return with_options(*_AVATAR, _EVENTS, *_TELLING)(command)
+    return with_options(*AVATAR, _EVENTS, *_TELLING)(command)
 
 
 def tree_options(command: Callable[..., R]) -> Callable[..., R]:
     """The same for a command whose JSON is snapshots of a tree, not events."""
-    return with_options(*_AVATAR, _SNAPSHOTS, *_TELLING)(command)
+    return with_options(*AVATAR, _SNAPSHOTS, *_TELLING)(command)
 
 
 def with_options(*options: Option[R]) -> Option[R]:

@@ -22,12 +22,13 @@ from avatar_actors.cli.display import permission_question
 from avatar_actors.cli.display.frame_layout import FrameParts, arranged, checklist
 from avatar_actors.cli.display.notices import NoticeLine, answered, lifecycle, notice
 from avatar_actors.cli.display.scroll import Scroll
-from avatar_actors.cli.display.view_state import ViewState
-from avatar_actors.cli.display.work import Work, final_box
+from avatar_actors.cli.display.work import final_box
 from avatar_actors.cli.options import CommandOptions
 from avatar_actors.cli.terminal.device import has_unicode, wants_colour
 from avatar_actors.cli.terminal.rendering import Style
 from avatar_actors.cli.terminal.text import one_line, terminal_safe
+from avatar_actors.picture.view_state import ViewState
+from avatar_actors.picture.work import Work
 
 
 class Display:

@@ -10,12 +10,13 @@ from rich.text import Text
 from avatar_actors import BridgeState, EngineState, PlanEntry, StallVerdict
 from avatar_actors.cli.display import permission_question
 from avatar_actors.cli.display.notices import GAVE_UP
-from avatar_actors.cli.display.view_state import ViewState
-from avatar_actors.cli.display.work import Work, live_box, spinner
+from avatar_actors.cli.display.work import live_box, spinner
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.painter import cropped
 from avatar_actors.cli.terminal.rendering import Renderer, Signs, Style
 from avatar_actors.cli.terminal.text import one_line
+from avatar_actors.picture.view_state import ViewState
+from avatar_actors.picture.work import Work
 
 _LOOKS: Final = {"completed": "dim", "in_progress": "bold"}
 

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from collections.abc import Callable
+from typing import ClassVar, Final, TypeAlias
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.syntax import Syntax
 from rich.text import Text
 
-from avatar_actors.cli.terminal.rendering import Renderer
+from avatar_actors.cli.terminal.rendering import CODE_THEME
 
 # Without HTML, what looks like a tag is text and is shown.
 PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
-# The terminal's own colours, which are readable on any background.
-CODE_THEME: Final = "ansi_dark"
 INDENT: Final = 2
+# Renders at a width, into the segments of each row.
+Rows: TypeAlias = Callable[[RenderableType, int], list[list[Segment]]]
 
 
 class _Code(CodeBlock):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield highlighted(str(self.text).rstrip(), self.lexer_name)
+        yield highlighted(str(self.text).rstrip(), self.lexer_name, str(self.theme))
 
 
 class _Heading(Heading):
@@ -40,10 +42,10 @@ class MarkdownBlock(Markdown):
         "code_block": _Code,
     }
 
-    def __init__(self, source: str, ordinal: int = -1) -> None:
+    def __init__(self, source: str, ordinal: int = -1, code_theme: str = CODE_THEME) -> None:
         # rich's own `__init__` builds a parser each time, which takes a millisecond per block.
         self.markup, self.parsed = source, PARSER.parse(source)
-        self.code_theme = self.inline_code_theme = CODE_THEME
+        self.code_theme = self.inline_code_theme = code_theme
         self.justify, self.style = None, "none"
         self.hyperlinks, self.inline_code_lexer = False, None
         for token in self.parsed:
@@ -54,10 +56,10 @@ class MarkdownBlock(Markdown):
             self.parsed[0].attrs["start"] = ordinal
 
 
-def highlighted(code: str, language: str) -> Padding:
+def highlighted(code: str, language: str, theme: str) -> Padding:
     """Code, set off by its indent alone, so that it can be copied."""
     syntax = Syntax(
-        code, language, theme=CODE_THEME, word_wrap=True, background_color="default", tab_size=4
+        code, language, theme=theme, word_wrap=True, background_color="default", tab_size=4
     )
     return Padding(syntax, (0, 0, 0, INDENT))
 
@@ -75,9 +77,9 @@ def _opens_block(token: Token) -> bool:
     return token.level == 1 and token.type == "list_item_open"
 
 
-def inline(source: str, renderer: Renderer) -> Text:
+def inline(source: str, rows_of: Rows) -> Text:
     """A paragraph as one text, not wrapped yet."""
-    rows = renderer.rows(MarkdownBlock(source), 4 * len(source) + 40)
+    rows = rows_of(MarkdownBlock(source), 4 * len(source) + 40)
     lines = [
         Text.assemble(*((segment.text, segment.style or "") for segment in row)) for row in rows
     ]

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from itertools import accumulate, repeat
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 from rich.cells import get_character_cell_size
+from rich.console import RenderableType
+from rich.segment import Segment
 from rich.text import Text
-
-from avatar_actors.cli.terminal.rendering import Renderer
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
+
+LineT = TypeVar("LineT")
 
 # A block is cut after about this many screen lines; one that is hard to continue, later.
 TALL: Final = 12
@@ -32,6 +34,39 @@ _BLANK: Final = re.compile(r"(?: *\n)+")
 _SPACE: Final = re.compile(r"\s")
 _ORDINAL: Final = re.compile(r" {0,3}(\d{1,9})[.)]")
 _TABLE_HEAD: Final = 2
+
+
+class LineRenderer(Protocol[LineT]):
+    """Draws rows of the kind that a screen takes: strings with codes, or the strips of an app."""
+
+    @property
+    def code_theme(self) -> str:
+        """The colours of code, by their name in Pygments."""
+        ...
+
+    def rows(self, content: RenderableType, width: int) -> list[list[Segment]]:
+        """The content wrapped to the width, as segments."""
+        ...
+
+    def divided(self, text: Text, width: int) -> list[Text]:
+        """One line of text as several."""
+        ...
+
+    def lines(self, content: RenderableType, width: int) -> list[LineT]:
+        """The content wrapped to the width, without empty lines around it."""
+        ...
+
+    def line(self, text: Text) -> LineT:
+        """A text of one line."""
+        ...
+
+    def coded(self, row: list[Segment]) -> LineT:
+        """The segments of one line."""
+        ...
+
+    def styled(self, text: str, style: str) -> LineT:
+        """One line in one style."""
+        ...
 
 
 class MarkdownPiece(Struct, frozen=True):
@@ -51,10 +86,10 @@ class BlockSpan(NamedTuple):
     end: int
 
 
-class MarkdownStream:
+class MarkdownStream(Generic[LineT]):
     """Markdown in, lines out. A new width redraws only the open block."""
 
-    def __init__(self, renderer: Renderer) -> None:
+    def __init__(self, renderer: LineRenderer[LineT]) -> None:
         self._renderer = renderer
         self._plain = PlainStream(renderer)
         self._room = MOST
@@ -64,9 +99,9 @@ class MarkdownStream:
         self._before = ""  # the kind of the previous block
         self._ordinal = -1  # the number of the previous item in a numbered list
         self._drawn: tuple[str, int] | None = None
-        self._open: list[str] = []
+        self._open: list[LineT] = []
 
-    def feed(self, text: str, width: int) -> list[str]:
+    def feed(self, text: str, width: int) -> list[LineT]:
         """Append to the answer; returns the lines that are complete now."""
         room, self._room = self._room, max(0, self._room - len(text))
         lines = self._markdown(text[:room], width)
@@ -77,8 +112,8 @@ class MarkdownStream:
             lines += self._plain.feed(text[room:], width)
         return lines
 
-    def _markdown(self, text: str, width: int) -> list[str]:
-        lines: list[str] = []
+    def _markdown(self, text: str, width: int) -> list[LineT]:
+        lines: list[LineT] = []
         for at in range(0, len(text), _SLICE):
             self._source += text[at : at + _SLICE]
             while complete := self._complete(width):
@@ -86,7 +121,7 @@ class MarkdownStream:
                     lines += self._draw(block, width)
         return lines
 
-    def end(self, width: int) -> list[str]:
+    def end(self, width: int) -> list[LineT]:
         """End the answer, or interrupt it; returns the remaining lines."""
         lines = self._draw(self._last_block(), width) if self._is_open else []
         self._forget()
@@ -97,7 +132,7 @@ class MarkdownStream:
         self._source, self._opener, self._carry = "", "", None
         self._drawn, self._open = None, []
 
-    def open_lines(self, width: int) -> list[str]:
+    def open_lines(self, width: int) -> list[LineT]:
         """The lines of the open block."""
         if not self._is_open:
             return self._plain.open_lines(width)
@@ -188,8 +223,8 @@ class MarkdownStream:
         self._opener = JOINER
         return block
 
-    def _draw(self, block: MarkdownPiece, width: int) -> list[str]:
-        gap = [""] if self._is_apart(block) else []
+    def _draw(self, block: MarkdownPiece, width: int) -> list[LineT]:
+        gap = [self._renderer.coded([])] if self._is_apart(block) else []
         self._before = f"{block.kind} goes on" if block.goes_on else block.kind
         if block.kind != "list_item_open":
             self._ordinal = -1
@@ -204,10 +239,10 @@ class MarkdownStream:
             return False
         return not (self._before == block.kind == "list_item_open")
 
-    def _paragraph(self, block: MarkdownPiece, width: int) -> list[str]:
+    def _paragraph(self, block: MarkdownPiece, width: int) -> list[LineT]:
         from avatar_actors.cli.display.markdown import inline  # noqa: PLC0415 - 60 ms
 
-        text = inline(block.opener + block.source, self._renderer)
+        text = inline(block.opener + block.source, self._renderer.rows)
         if text.plain.startswith(JOINER):
             text = text[len(JOINER) :]
         if self._carry is not None:
@@ -218,23 +253,26 @@ class MarkdownStream:
             self._carry = lines.pop()
         return [self._renderer.line(line) for line in lines]
 
-    def _fence(self, block: MarkdownPiece, width: int) -> list[str]:
+    def _fence(self, block: MarkdownPiece, width: int) -> list[LineT]:
         from avatar_actors.cli.display.markdown import blocks, highlighted  # noqa: PLC0415
 
         token = blocks(block.opener + block.source)[0]
         language = token.info.split(maxsplit=1)[0] if token.info.strip() else "text"
         code = token.content if block.goes_on else token.content.rstrip("\n")
-        rows = self._renderer.rows(highlighted(code.removesuffix("\n"), language), width)
+        shown = highlighted(code.removesuffix("\n"), language, self._renderer.code_theme)
+        rows = self._renderer.rows(shown, width)
         return [self._renderer.coded(row) for row in rows]
 
-    def _other(self, block: MarkdownPiece, width: int) -> list[str]:
+    def _other(self, block: MarkdownPiece, width: int) -> list[LineT]:
         from avatar_actors.cli.display.markdown import MarkdownBlock  # noqa: PLC0415 - 60 ms
 
         ordinal = _ORDINAL.match(block.source) if block.kind == "list_item_open" else None
         self._ordinal = (self._ordinal + 1 or int(ordinal[1])) if ordinal else -1
         # A cut paragraph may turn out to be a heading, by the line below it.
         opener = block.opener.removeprefix(JOINER)
-        return self._renderer.lines(MarkdownBlock(opener + block.source, self._ordinal), width)
+        theme = self._renderer.code_theme
+        drawn = MarkdownBlock(opener + block.source, self._ordinal, theme)
+        return self._renderer.lines(drawn, width)
 
 
 def _line_of(token: Token) -> int:
@@ -279,10 +317,10 @@ def _is_level(text: str) -> bool:
     return text.count("[") == text.count("]") and text.count("(") == text.count(")")
 
 
-class PlainStream:
+class PlainStream(Generic[LineT]):
     """Text in, wrapped lines out; only the last row is open, however long a line grows."""
 
-    def __init__(self, renderer: Renderer, style: str = "", margin: str = "") -> None:
+    def __init__(self, renderer: LineRenderer[LineT], style: str = "", margin: str = "") -> None:
         self._renderer = renderer
         self._style = style
         self._margin = margin
@@ -293,7 +331,7 @@ class PlainStream:
         """Start the next row with this instead of the margin; both have the same width."""
         self._lead = lead
 
-    def feed(self, text: str, width: int) -> list[str]:
+    def feed(self, text: str, width: int) -> list[LineT]:
         """Append; returns the lines that are complete now."""
         width = max(1, width - len(self._margin))
         *whole, self._row = (self._row + text).split("\n")
@@ -306,20 +344,20 @@ class PlainStream:
         self._lead = self._margin if lines else self._lead
         return lines
 
-    def end(self, width: int) -> list[str]:
+    def end(self, width: int) -> list[LineT]:
         """The remaining lines."""
         lines = self.open_lines(width)
         self._row, self._lead = "", self._margin
         return lines
 
-    def open_lines(self, width: int) -> list[str]:
+    def open_lines(self, width: int) -> list[LineT]:
         """The open row, or two if the width has changed."""
         if not self._row.strip():
             return []
         complete, rest = divided(self._row, max(1, width - len(self._margin)))
         return self._drawn([*complete, rest])
 
-    def _drawn(self, rows: list[str]) -> list[str]:
+    def _drawn(self, rows: list[str]) -> list[LineT]:
         margins = [self._lead, *repeat(self._margin, len(rows))]
         return [
             self._renderer.styled(f"{margin}{row}".rstrip(), self._style)

@@ -11,10 +11,10 @@ from msgspec import Struct, field
 from rich.text import Text
 
 from avatar_actors import PermissionEvent
-from avatar_actors.cli.display.view_state import OpenPermission
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.rendering import Signs
 from avatar_actors.cli.terminal.text import labelled, one_line, revealed
+from avatar_actors.picture.view_state import OpenPermission
 
 # The most lines in the question; what may need more is printed above it in full.
 MOST: Final = 12

@@ -96,12 +96,17 @@ _THEME: Final = Theme(
 # The characters that rich draws with, for terminals that know only ASCII.
 _PLAIN: Final = str.maketrans("•▌─━│┃┌┐└┘├┤┬┴┼…╺╸", "*|--||++++|||++.--")
 
+# The terminal's own colours, which are readable on any background.
+CODE_THEME: Final = "ansi_dark"
+
 # A label with fewer cells than this is not recognisable.
 _KNOWN_BY: Final = 12
 
 
 class Renderer:
     """Renders to strings with the terminal's colours and signs; it writes nowhere."""
+
+    code_theme: Final = CODE_THEME
 
     def __init__(self, style: Style) -> None:
         self._is_plain = not style.unicode

@@ -59,10 +59,10 @@ def one_line(text: str, most: int = 10_000) -> str:
 
 
 def labelled(name: str, detail: str) -> str:
-    """A tool and what it works on, without repeating its name."""
+    """A tool and what it works on, without repeating its name; "other" is the lack of a name."""
     if not detail or detail == name:
         return name
-    return detail if detail.startswith(f"{name} ") else f"{name}: {detail}"
+    return detail if name == "other" or detail.startswith(f"{name} ") else f"{name}: {detail}"
 
 
 def last_lines(text: str, count: int) -> list[str]:

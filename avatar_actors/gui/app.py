@@ -1,0 +1,314 @@
+"""The app: tabs of avatars, one heartbeat, and what the keys and the palette do."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+from rich.text import Text
+from textual import events
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding
+from textual.markup import escape
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
+from textual.widgets import ContentSwitcher
+
+from avatar_actors import Level, RuntimeThread, WhileBusy
+from avatar_actors.cli.agent_choice import AgentChoice
+from avatar_actors.cli.options import CommandOptions
+from avatar_actors.gui import status
+from avatar_actors.gui.actions import PaneActions
+from avatar_actors.gui.command import LEAST_SIZE
+from avatar_actors.gui.dialogs import ChoiceDialog, Reader, job_details
+from avatar_actors.gui.layout import CSS
+from avatar_actors.gui.pane import AvatarPane
+from avatar_actors.gui.prompt import PromptBox
+from avatar_actors.gui.side import ActivityTree
+from avatar_actors.gui.strips import LinePane, Look
+from avatar_actors.picture import Toast
+
+BEAT: Final = 0.1
+THEME: Final = "tokyo-night"
+THEMES: Final = (
+    "tokyo-night", "nord", "gruvbox", "catppuccin-mocha", "dracula", "monokai", "textual-light",
+)  # fmt: skip
+_KILLED: Final = 128
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
+_TOASTS: Final = 3
+_AGAIN: Final = 1.0
+_SEVERITIES: Final[dict[Level, SeverityLevel]] = {
+    Level.DEBUG: "information",
+    Level.INFO: "information",
+    Level.WARNING: "warning",
+    Level.ERROR: "error",
+}
+
+
+class AppOptions(Struct, frozen=True, kw_only=True):
+    """What the app is started with."""
+
+    choice: AgentChoice
+    wanted: CommandOptions
+    avatars: int = 1
+    has_heart: bool = True
+    """False: `beat` is called by the test that looks at a still picture."""
+
+
+class AvatarApp(App[int]):
+    """Avatars in tabs. All drawing happens in one heartbeat, ten times a second."""
+
+    CSS = CSS
+    TITLE = "avatar"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS = [  # noqa: RUF012 - Textual's way
+        Binding("ctrl+q", "quit", "Quit", priority=True),
+        Binding("escape", "cancel", "Cancel", show=False),
+        Binding("f8", "stop_one", "Stop one", priority=True),
+        Binding("ctrl+k", "stop_all", "Stop all", priority=True),
+        Binding("ctrl+r", "sessions", "Sessions", priority=True),
+        Binding("ctrl+o", "model", "Model", priority=True),
+        Binding("ctrl+t", "next_theme", "Theme", priority=True),
+        Binding("ctrl+n", "next_tab", "Next avatar", priority=True),
+        Binding("f1", "keys", "Keys", priority=True),
+        Binding("f12", "debug", "Debug", priority=True),
+        Binding("ctrl+z", "suspend_process", show=False, priority=True),
+    ]
+
+    def __init__(self, options: AppOptions) -> None:
+        super().__init__()
+        self.options = options
+        self.theme = THEME
+        self.look = self._new_look()
+        self.runtime = RuntimeThread(**options.choice.runtime)
+        self.panes = [
+            AvatarPane(options.choice, self.runtime, name, self.look)
+            for name in _names(options.avatars)
+        ]
+        self.actions = PaneActions(self)
+        self.tick = 0
+        self._switcher = ContentSwitcher(initial=self.panes[0].id, id="panes")
+        self._tabs, self._keys = LinePane(id="tabs"), LinePane(id="keys")
+        self._small = LinePane(id="small")
+        self.toasts_shown: list[Toast] = []
+        """The last ones, oldest first."""
+        self._told: dict[str, int] = {}
+        self._escaped_at = 0.0
+
+    def compose(self) -> ComposeResult:
+        """The strip of avatars, their panes, and the keys."""
+        self._tabs.set_class(len(self.panes) > 1, "several")
+        yield self._tabs
+        with self._switcher:
+            yield from self.panes
+        yield self._keys
+        yield self._small
+
+    async def on_mount(self) -> None:
+        """Start the avatars and the heartbeat."""
+        loop = asyncio.get_running_loop()
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, self._killed, number)
+        self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
+        self.pane.prompt.focus()
+        for pane in self.panes:
+            pane.host.spawn(self.actions.start(pane))
+        if self.options.has_heart:
+            self.set_interval(BEAT, self.beat)
+
+    async def on_unmount(self) -> None:
+        """Leave nothing behind."""
+        await asyncio.gather(*(pane.host.stop() for pane in self.panes))
+        await self.runtime.stop()
+
+    def _killed(self, number: signal.Signals) -> None:
+        self.exit(return_code=_KILLED + number)
+
+    # The heartbeat.
+
+    def beat(self) -> None:
+        """Hear all avatars, draw the one in front."""
+        self.tick += 1
+        for pane in self.panes:
+            pane.hear()
+            toasts, pane.toasts = pane.toasts, []
+            for toast in toasts[-_TOASTS:]:
+                self.tell(toast)
+        self.pane.beat(self.tick)
+        self._show_frame()
+
+    def _show_frame(self) -> None:
+        if len(self.panes) > 1:
+            self._tabs.show([self._tab_row()], self.look)
+        keys = status.key_line(self.size.width - 2)
+        self._keys.show([keys], self.look)
+
+    def _tab_row(self) -> Text:
+        tabs = [(pane.host.name, pane.picture, pane is self.pane) for pane in self.panes]
+        return status.tab_row(tabs)
+
+    def tell(self, toast: Toast) -> None:
+        """A note in the corner, at most a few; one that is repeated is counted."""
+        count = self._told[toast.words] = self._told.get(toast.words, 0) + 1
+        words = escape(toast.words) + (f" (×{count})" if count > 1 else "")
+        if toast.about:
+            words = f"[@click=app.open_job({toast.about!r})]{words}[/]"
+        if count > 1 or len(self._notifications) >= _TOASTS:
+            self.clear_notifications()
+        self.toasts_shown = [*self.toasts_shown[-99:], toast]
+        self.notify(words, severity=_SEVERITIES[toast.level], timeout=6)
+
+    @property
+    def pane(self) -> AvatarPane:
+        """The one in front."""
+        shown = self._switcher.current
+        return next((pane for pane in self.panes if pane.id == shown), self.panes[0])
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Say so where nothing fits."""
+        columns, rows = LEAST_SIZE
+        is_tiny = event.size.width < columns or event.size.height < rows
+        self.screen.set_class(is_tiny, "tiny")
+        words = f"{columns}x{rows} at least, please"
+        self._small.show([Text(words)], self.look)
+
+    # Themes.
+
+    def _new_look(self) -> Look:
+        return Look(self.theme_variables, is_dark=self.current_theme.dark)
+
+    def _restyle(self) -> None:
+        self.look = self._new_look()
+        for pane in self.panes:
+            pane.restyle(self.look)
+
+    def action_next_theme(self) -> None:
+        """The next of a few."""
+        at = THEMES.index(self.theme) + 1 if self.theme in THEMES else 0
+        self.theme = THEMES[at % len(THEMES)]
+
+    # The input.
+
+    async def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
+        """Send it, or ask what to do with it while the avatar works."""
+        pane = self.pane
+        if pane.host.is_sending:
+            self.run_worker(self._send_while_busy(pane, event.text))
+        else:
+            self._send(pane, event.text, WhileBusy.QUEUE)
+
+    def _send(self, pane: AvatarPane, text: str, how: WhileBusy) -> None:
+        pane.prompt.restart()
+        pane.host.spawn(self.actions.send(pane, text, how))
+
+    async def _send_while_busy(self, pane: AvatarPane, text: str) -> None:
+        how = await self.actions.ask_while_busy(pane)
+        if how is not None:
+            self._send(pane, text, how)
+
+    def action_cancel(self) -> None:
+        """Escape: leave the chosen block, end the turn, or twice: clear the input."""
+        pane = self.pane
+        now = time.monotonic()
+        if pane.talk.block is not None:
+            pane.talk.block = None
+            pane.talk.refresh()
+        elif pane.host.is_sending or pane.picture.is_busy:
+            pane.host.spawn(pane.host.interrupt())
+        elif now - self._escaped_at < _AGAIN:
+            pane.prompt.clear()
+        pane.prompt.focus()
+        self._escaped_at = now
+
+    def on_avatar_pane_asked(self, event: AvatarPane.Asked) -> None:
+        """A key answers the open request."""
+        event.pane.host.spawn(self.actions.answer(event.pane, event.key, event.request))
+
+    def on_avatar_pane_requested(self, event: AvatarPane.Requested) -> None:
+        """What was allowed for good is answered at once."""
+        event.pane.host.spawn(self.actions.hear(event.pane, event.request))
+
+    # Activities.
+
+    def on_activity_tree_job_opened(self, event: ActivityTree.JobOpened) -> None:
+        """Show all of a job."""
+        self.action_open_job(event.job_id)
+
+    def on_activity_tree_job_stopped(self, event: ActivityTree.JobStopped) -> None:
+        """End a job."""
+        self.run_worker(self.actions.stop_one(self.pane, event.job_id))
+
+    def action_open_job(self, job_id: str) -> None:
+        """All that is known of a job: input, diff and output."""
+        for pane in (self.pane, *self.panes):
+            job = pane.picture.work.jobs.get(job_id)
+            if job is not None:
+                rows = job_details(job, pane.picture.tools.get(job_id))
+                self.push_screen(Reader(job.label, rows, self.look))
+                return
+
+    def action_stop_one(self) -> None:
+        """F8: the chosen job, else the last that runs."""
+        if target := self.pane.side.activities.target():
+            self.run_worker(self.actions.stop_one(self.pane, target))
+
+    def action_stop_all(self) -> None:
+        """The turn, and what runs in the background."""
+        self.pane.host.spawn(self.actions.stop_all(self.pane))
+
+    # Views.
+
+    def action_next_tab(self) -> None:
+        """The next avatar; first one that needs you."""
+        others = self._after(self.pane)
+        waiting = [pane for pane in others if pane.picture.needs_you]
+        self.show_pane((waiting or others or [self.pane])[0])
+
+    def _after(self, pane: AvatarPane) -> list[AvatarPane]:
+        at = self.panes.index(pane)
+        return [*self.panes[at + 1 :], *self.panes[:at]]
+
+    def show_pane(self, pane: AvatarPane) -> None:
+        """Bring an avatar to the front."""
+        self._switcher.current = pane.id
+        pane.prompt.focus()
+
+    # Windows.
+
+    def action_keys(self) -> None:
+        """All keys."""
+        self.push_screen(Reader("keys", self.actions.key_rows(), self.look))
+
+    def action_debug(self) -> None:
+        """Capabilities, health, the tree of supervisors, diagnostics."""
+        self.run_worker(self.actions.show_debug(self.pane))
+
+    def action_sessions(self) -> None:
+        """Continue a stored session."""
+        self.run_worker(self.actions.choose_session(self.pane))
+
+    def action_model(self) -> None:
+        """Another model or mode."""
+        self.run_worker(self.actions.choose_model(self.pane))
+
+    def action_provider(self) -> None:
+        """Another agent in this tab."""
+        self.run_worker(self.actions.choose_provider(self.pane))
+
+    async def choose(self, title: str, choices: Sequence[tuple[str, str]]) -> str:
+        """Let the person choose; empty: nothing. For workers."""
+        return await self.push_screen_wait(ChoiceDialog(title, choices)) or ""
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """What the palette offers."""
+        yield from super().get_system_commands(screen)
+        for title, words, action in self.actions.palette():
+            yield SystemCommand(title, words, action)
+
+
+def _names(count: int) -> list[str]:
+    return ["aria"] if count == 1 else [f"aria-{number}" for number in range(1, count + 1)]
