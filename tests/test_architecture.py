@@ -81,6 +81,11 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.session.remote.asyncio_loop": ("trio_asyncio.*",),
     "avatar_actors.avatar": AVATAR,
     "avatar_actors.avatar.actors": AVATAR_PARTS,
+    # Its part, which is no actor of its own.
+    "avatar_actors.avatar.actors.gatekeeper": (
+        *AVATAR_PARTS,
+        "avatar_actors.avatar.actors.host_functions",
+    ),
     # Its two parts, which are no actors of their own.
     "avatar_actors.avatar.actors.turn_queue": (*AVATAR_PARTS, *TURN_QUEUE_PARTS),
     "avatar_actors.avatar.actors.turn_runner": (*AVATAR_PARTS, *TURN_QUEUE_PARTS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import msgspec
 import trio
@@ -16,6 +16,8 @@ from avatar_actors.model.events import (
     EventsLostEvent,
     PermissionClosedEvent,
     PermissionEvent,
+    QuestionClosedEvent,
+    QuestionEvent,
     TextEvent,
     ThinkingEvent,
     TurnEndedEvent,
@@ -46,6 +48,7 @@ class EventStream:
         turn_id: int | None = None,
         kinds: Collection[type[AvatarEvent]] = (),
         capacity: int = _CAPACITY,
+        passes_on: Callable[[type[AvatarEvent]], bool] | None = None,
     ) -> None:
         if capacity < 1:
             raise SettingsError(f"capacity must be at least 1; got {capacity!r}")
@@ -54,6 +57,7 @@ class EventStream:
         self.lost: int = 0
         self.merged: int = 0
         self.is_closed: bool = False
+        self._passes_on = passes_on
         self._wanted = _Wanted(self.kinds)
         self._capacity = capacity
         self._roof = capacity
@@ -67,6 +71,16 @@ class EventStream:
     def is_empty(self) -> bool:
         """Whether there is nothing to take now."""
         return not self._queue and not self._unseen_losses
+
+    def reaches(self, kind: type[AvatarEvent]) -> bool:
+        """Whether somebody gets the events of this kind that are pushed now.
+
+        A stream that is passed on, to handlers, says by `passes_on` what they take.
+        """
+        is_wanted = not self.kinds or self._wanted[kind]
+        return (
+            not self.is_closed and is_wanted and (self._passes_on is None or self._passes_on(kind))
+        )
 
     def __aiter__(self) -> EventStream:
         return self
@@ -313,4 +327,5 @@ def _go_together(first: AvatarEvent, second: AvatarEvent) -> bool:
 
 # Never dropped: what is said and how it ended. Dropped last: thoughts and questions.
 _SACRED = (TextEvent, TurnEndedEvent)
-_PRECIOUS = (*_SACRED, ThinkingEvent, PermissionEvent, PermissionClosedEvent)
+_QUESTIONS = (PermissionEvent, PermissionClosedEvent, QuestionEvent, QuestionClosedEvent)
+_PRECIOUS = (*_SACRED, ThinkingEvent, *_QUESTIONS)

@@ -24,6 +24,7 @@ from avatar_actors.avatar.turn import Turn
 from avatar_actors.model.command_line import check_name, check_session_id
 from avatar_actors.model.errors import SettingsError, UnknownRequest, Unsupported
 from avatar_actors.model.events import ActivityEvent, AvatarEvent, BridgeResponse, TurnEndedEvent
+from avatar_actors.model.questions import GivenAnswers
 from avatar_actors.model.settings import AvatarSettings, Budget, PromptOptions
 from avatar_actors.model.values import (
     CancelResult,
@@ -69,9 +70,19 @@ class Avatar:
         self._client = ActorClient(name, actors)
         self._turn_ids = itertools.count(1)
 
-    def turn(self, prompt: str, **options: Unpack[PromptOptions]) -> Turn:
-        """A turn for this prompt: `async with` it, read its events, look at its outcome."""
-        return self._turn(self._submission(prompt, options))
+    def turn(
+        self,
+        prompt: str,
+        *,
+        kinds: tuple[type[AvatarEvent], ...] = (),
+        **options: Unpack[PromptOptions],
+    ) -> Turn:
+        """A turn for this prompt: `async with` it, read its events, look at its outcome.
+
+        `kinds`: only events of these kinds come, and the end.
+        """
+        with_end: tuple[type[AvatarEvent], ...] = (*kinds, TurnEndedEvent)
+        return self._turn(self._submission(prompt, options), with_end if kinds else ())
 
     stream = turn
 
@@ -120,7 +131,7 @@ class Avatar:
         updated_input: JsonObject | None = None,
     ) -> None:
         """Answer a PermissionEvent; UnknownRequest when it is no longer open."""
-        answer = session_messages.AnswerQuestion(
+        answer = session_messages.GivePermit(
             request_id=request_id,
             permit=permit,
             option_id=option_id,
@@ -128,6 +139,16 @@ class Avatar:
             updated_input=updated_input,
         )
         await self._client.ask(self._actors.gatekeeper, answer)
+
+    async def answer_question(
+        self, request_id: str, answers: GivenAnswers, *, message: str = ""
+    ) -> None:
+        """Answer a QuestionEvent; None declines, and `message` tells the model why.
+
+        SettingsError if the answers do not fit, UnknownRequest when it is no longer open.
+        """
+        given = session_messages.GiveAnswers(request_id, answers, message)
+        await self._client.ask(self._actors.gatekeeper, given)
 
     @asynccontextmanager
     async def events(

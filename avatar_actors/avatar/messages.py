@@ -13,7 +13,14 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from avatar_actors.avatar.event_stream import EventStream
-from avatar_actors.model.events import ActivityEvent, AvatarEvent, RetryEvent, TurnEndedEvent
+from avatar_actors.model.events import (
+    ActivityEvent,
+    AvatarEvent,
+    PermissionEvent,
+    QuestionEvent,
+    RetryEvent,
+    TurnEndedEvent,
+)
 from avatar_actors.model.settings import Budget, WhileBusy
 from avatar_actors.model.values import Attachment, HealthStatus, JsonObject, Message, Outcome, Usage
 from avatar_actors.session.messages import (
@@ -116,6 +123,17 @@ class EndTurn(Struct, Request[TurnEndedEvent], frozen=True):
     """Published after it; they belong to no turn."""
 
 
+class AskSubscribers(Struct, Request[bool], frozen=True):
+    """Publish a question if a subscriber could answer it. Answered with whether one could."""
+
+    turn_id: int
+    event: PermissionEvent | QuestionEvent
+
+
+class ListQuestions(Struct, Request[tuple[str, ...]], frozen=True):
+    """Ask what the host has not answered yet, in words."""
+
+
 class FindActivity(Struct, Request[ActivityEvent | None], frozen=True):
     """Ask what is known of an activity."""
 
@@ -138,6 +156,8 @@ TrackerMessage: TypeAlias = (
     | SessionDown
     | FindActivity
     | ListActivities
+    | AskSubscribers
+    | ListQuestions
     | Subscribe
     | Unsubscribe
     | Follow

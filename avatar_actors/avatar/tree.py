@@ -14,6 +14,7 @@ from avatar_actors.avatar import messages
 from avatar_actors.avatar.actor_client import is_resume_refused, start_error
 from avatar_actors.avatar.actors.activity_tracker import activity_tracker
 from avatar_actors.avatar.actors.gatekeeper import gatekeeper
+from avatar_actors.avatar.actors.host_functions import HostFunctions
 from avatar_actors.avatar.actors.private_dir import private_dir
 from avatar_actors.avatar.actors.rate_limiter import rate_limiter
 from avatar_actors.avatar.actors.turn_queue import turn_queue
@@ -113,7 +114,8 @@ async def _start_actors(
     limiting = partial(rate_limiter, limit=settings.rate_limit, tracker=tracker)
     limiter = await start(ChildSpec("rate limiter", limiting))
     rules, patience = Rules(settings.permissions, settings.tools), settings.timeouts.permission
-    deciding = partial(gatekeeper, rules=rules, patience=patience, tracker=tracker)
+    host = HostFunctions(settings.permission_handler, settings.question_handler)
+    deciding = partial(gatekeeper, rules=rules, patience=patience, tracker=tracker, host=host)
     gate = await start(_vital("gatekeeper", deciding))
     queueing = partial(
         turn_queue,

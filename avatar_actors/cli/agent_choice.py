@@ -56,7 +56,8 @@ class AgentChoice(Struct, frozen=True, kw_only=True):
         """A warning for the person if nothing but trust holds the agent back; else empty."""
         mode = self.options.get("permissions", PermissionMode.ASK)
         is_own = mode is PermissionMode.ASK and bool(self.options.get("mode"))
-        if can.permissions is not PermissionBasis.ON_TRUST or is_own or mode not in _UNASKED:
+        is_trusted = can.permissions is PermissionBasis.ON_TRUST and not is_own
+        if not is_trusted or not isinstance(mode, PermissionMode) or mode not in _UNASKED:
             return ""
         who = can.agent or self.name
         return (

@@ -25,6 +25,7 @@ from avatar_actors import (
     WhileBusy,
     ready_agents,
 )
+from avatar_actors.cli.display.permission_question import named
 from avatar_actors.cli.exit_codes import failure_of
 from avatar_actors.cli.terminal.formatting import ago, moment_of
 from avatar_actors.cli.terminal.permissions import Approvals, ToolInput, edited
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from avatar_actors.gui.pane import AvatarPane
 
 EMBEDDED: Final = "embedded"
+_ANSWER: Final = "answer"
 _STOPPED: Final = {
     CancelResult.STOPPED: "stopped",
     CancelResult.ALREADY_DONE: "it had already ended",
@@ -127,6 +129,21 @@ class PaneActions:
         """Answer a request for a tool that was allowed for good."""
         approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
         await approvals.hear(request)
+
+    async def answers(self, pane: AvatarPane, text: str) -> bool:
+        """Whether the person means this as the answer to the model's question; then it is sent."""
+        form = pane.answer_keys.form_since(time.monotonic())
+        choices = [(_ANSWER, "[a]nswer it with this"), ("", "[s]end this as a prompt")]
+        if form is None or await self._app.choose(named(form.event), choices) != _ANSWER:
+            return False
+        if problem := form.enter(text):
+            pane.note(problem, "warning")
+        if form.is_done:
+            approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
+            pane.answer_keys.take(form.event)
+            pane.host.spawn(approvals.give(form))
+            pane.answer_keys.give_back(time.monotonic())
+        return True
 
     # Turns.
 

@@ -206,6 +206,9 @@ class AvatarApp(App[int]):
         pane.host.spawn(self.actions.send(pane, text, how))
 
     async def _send_while_busy(self, pane: AvatarPane, text: str) -> None:
+        if await self.actions.answers(pane, text):
+            pane.prompt.restart()
+            return
         how = await self.actions.ask_while_busy(pane)
         if how is not None:
             self._send(pane, text, how)

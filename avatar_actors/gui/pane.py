@@ -19,6 +19,8 @@ from avatar_actors import (
     PermissionClosedEvent,
     PermissionEvent,
     Permit,
+    QuestionClosedEvent,
+    QuestionEvent,
     RuntimeThread,
     TextEvent,
     TurnEndedEvent,
@@ -26,7 +28,12 @@ from avatar_actors import (
 from avatar_actors.cli.agent_choice import AgentChoice
 from avatar_actors.cli.display.frame_layout import checklist
 from avatar_actors.cli.display.notices import answered, notice
-from avatar_actors.cli.display.permission_question import details, is_long, named
+from avatar_actors.cli.display.permission_question import (
+    details,
+    introduction,
+    is_long,
+    named,
+)
 from avatar_actors.cli.display.work import final_box
 from avatar_actors.cli.terminal.permissions import AnswerKeys
 from avatar_actors.cli.terminal.rendering import Style
@@ -168,7 +175,9 @@ class AvatarPane(Vertical):
             case PermissionEvent():
                 self._show_request(event)
                 self.post_message(self.Requested(self, event))
-            case PermissionClosedEvent():
+            case QuestionEvent():
+                self._show_request(event)
+            case PermissionClosedEvent() | QuestionClosedEvent():
                 self._show_answer(event)
             case DiagnosticEvent(level=level, message=message, source=source):
                 line = f"{level.value} {one_line(source)}: {one_line(message)}"
@@ -194,16 +203,17 @@ class AvatarPane(Vertical):
         if new:
             self.talk.transcript.add(final_box(new, _STYLE), "box")
 
-    def _show_request(self, event: PermissionEvent) -> None:
+    def _show_request(self, event: PermissionEvent | QuestionEvent) -> None:
         rows = details(event)
         if is_long(rows):
-            title = Text(f"{named(event)} would:", "warning")
+            title = Text(introduction(event), "warning")
             self.talk.transcript.add([title, *rows], "request")
 
-    def _show_answer(self, event: PermissionClosedEvent) -> None:
+    def _show_answer(self, event: PermissionClosedEvent | QuestionClosedEvent) -> None:
         asked = self.picture.state.asks.get(event.request_id)
         line = answered(event, named(asked.event) if asked else event.request_id, SIGNS)
-        if not line.verbose or event.permit is Permit.CANCELLED:
+        is_cancelled = isinstance(event, PermissionClosedEvent) and event.permit is Permit.CANCELLED
+        if not line.verbose or is_cancelled:
             self.talk.transcript.add([Text(line.words, _look(line.look))])
 
     # The heartbeat of the pane in front.

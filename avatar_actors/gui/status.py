@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.text import Text
 
-from avatar_actors.cli.display.permission_question import details, hidden, keys, named
+from avatar_actors.cli.display.permission_question import details, heading, hidden, keys
 from avatar_actors.cli.display.work import spinner
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.gui.activity_rows import SIGNS, count_line
@@ -81,7 +81,7 @@ def _light(index: int, length: int, tick: int) -> float:
 
 
 def question(picture: AvatarPicture, now: float, *, can_edit: bool) -> list[Text]:
-    """The oldest open permission request: what it would do, the keys, and the time that is left."""
+    """The oldest open request or question: what it is about, the keys, the time that is left."""
     asked = next(iter(picture.state.asks.values()), None)
     if asked is None:
         return []
@@ -89,12 +89,12 @@ def question(picture: AvatarPicture, now: float, *, can_edit: bool) -> list[Text
     body = rows[:_MOST]
     if len(rows) > _MOST:
         body = [*rows[: _MOST - 1], hidden(len(rows) - _MOST + 1, rows)]
-    foot = keys(can_edit)
+    foot = keys(asked.event, can_edit=can_edit)
     if asked.until:
         foot.append(f" denied in {formatting.elapsed(asked.until - now)}", "warning")
     if (more := len(picture.state.asks) - 1) > 0:
         foot.append(f" · {more} more to answer", "muted")
-    return [Text(f"Allow {named(asked.event)}?", "bold"), *body, foot]
+    return [Text(heading(asked.event), "bold"), *body, foot]
 
 
 def tab_row(tabs: Sequence[tuple[str, AvatarPicture, bool]]) -> Text:

@@ -18,11 +18,13 @@ from avatar_actors.hosting.options import (
     EngineOptions,
     configured,
     engine_arguments,
+    hosted,
 )
 from avatar_actors.hosting.runtime_thread import RuntimeThread
 from avatar_actors.hosting.streams import HostStream
 from avatar_actors.model.errors import AvatarDown
 from avatar_actors.model.events import AvatarEvent, BridgeResponse
+from avatar_actors.model.questions import GivenAnswers
 from avatar_actors.model.settings import PromptOptions, ProviderType, SharedOptions
 from avatar_actors.model.values import (
     BridgeState,
@@ -58,7 +60,7 @@ class AvatarEngine(EventEmitter):
     ) -> None:
         arguments = engine_arguments(provider, model, working_dir, timeout, options)
         super().__init__(arguments.dispatcher)
-        self._avatar = EngineAvatar(arguments.spec, arguments.source, self)
+        self._avatar = EngineAvatar(hosted(arguments.spec, self), arguments.source, self)
 
     @classmethod
     def from_config(
@@ -134,7 +136,7 @@ class AvatarEngine(EventEmitter):
         """Stop the avatar and start another; handlers stay. Wrong arguments change nothing."""
         name = self._avatar.spec.name
         wanted: EngineOptions = {**options, "name": name, "dispatcher": None, "runtime": None}
-        spec = engine_arguments(provider, model, working_dir, timeout, wanted).spec
+        spec = hosted(engine_arguments(provider, model, working_dir, timeout, wanted).spec, self)
         await self.stop()
         self._avatar.spec = spec
         await self.start()
@@ -210,6 +212,10 @@ class AvatarEngine(EventEmitter):
     def answer(self, request_id: str, permit: Permit, **details: Unpack[AnswerDetails]) -> None:
         """Answer a PermissionEvent; UnknownRequest when it is no longer open."""
         self.run_sync(lambda avatar: avatar.answer(request_id, permit, **details))
+
+    def answer_question(self, request_id: str, answers: GivenAnswers, *, message: str = "") -> None:
+        """Answer a QuestionEvent; None declines, and `message` tells the model why."""
+        self.run_sync(lambda avatar: avatar.answer_question(request_id, answers, message=message))
 
     def cancel_activity(
         self, activity_id: str, escalation: Escalation = Escalation.NEVER

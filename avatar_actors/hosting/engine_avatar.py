@@ -175,7 +175,8 @@ class AvatarRun:
     ) -> BridgeResponse:
         """The answer as it comes: what `pick` takes of its events goes into the slot."""
         avatar = self.avatar or await self.start(inside)
-        async with avatar.turn(prompt, **options) as turn:
+        kinds = (TextEvent,) if pick is texts else ()
+        async with avatar.turn(prompt, kinds=kinds, **options) as turn:
             while events := await turn.take():
                 if picked := pick(events):
                     await slot.put(picked)
@@ -201,7 +202,7 @@ class AvatarRun:
     async def _start(self, inside: RuntimeContext) -> Avatar:
         if self._previous is not None:
             await finished(self._previous)
-        spec, stream = self._spec, EventStream()
+        spec, stream = self._spec, EventStream(passes_on=self._emitter.takes)
         with trio.CancelScope() as self._starting:
             if self._is_closed:
                 self._starting.cancel()

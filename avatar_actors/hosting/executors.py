@@ -262,6 +262,39 @@ class HandlerExecutor:
         return threading.get_ident() == self._thread
 
 
+def call_once(
+    function: Callable[[Any], object], event: AvatarEvent, dispatcher: Dispatcher | None
+) -> Future[object]:
+    """Call a plain function in a worker thread, or where the dispatcher brings it."""
+    future: Future[object] = Future()
+
+    def call() -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(function(event))
+        except BaseException as error:  # noqa: BLE001 - the border to the host's code
+            future.set_exception(_as_failure(error))
+
+    if dispatcher is None:
+        WORKERS.submit(call)
+    elif dispatcher(call) is False:
+        raise RuntimeError("the dispatcher calls nothing any more")
+    return future
+
+
+def _as_failure(error: BaseException) -> Exception:
+    """An exception that ends no loop of ours; in the main thread Ctrl-C and exits are raised."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if isinstance(error, Exception):
+        return error
+    if isinstance(error, (KeyboardInterrupt, SystemExit)) and is_main:
+        raise error
+    failure = RuntimeError(f"it raised {type(error).__name__}")
+    failure.__cause__ = error
+    return failure
+
+
 class ByDispatcher(HandlerExecutor):
     """Calls handlers in the host's thread, a slice at a time: its own work goes on between."""
 
@@ -298,6 +331,23 @@ class OnLoop(HandlerExecutor):
         except RuntimeError:  # the loop is closed, and with it the host's program
             log.warning("the handlers' asyncio loop is closed; they are called no more")
             queue.abandon()
+
+    def call(self, function: Callable[[Any], Any], event: AvatarEvent) -> Future[object]:
+        """Call a coroutine function in a task of its own; cancelling the future cancels that."""
+        import asyncio  # noqa: PLC0415 - there is such a loop
+
+        async def result() -> object:
+            try:
+                return await function(event)
+            except (KeyboardInterrupt, SystemExit) as error:
+                raise _as_failure(error) from None
+
+        begun = result()
+        try:
+            return asyncio.run_coroutine_threadsafe(begun, self._loop)
+        except RuntimeError:  # the loop is closed
+            begun.close()
+            raise
 
     def _begin(self, queue: HandlerQueue) -> None:
         self._thread = threading.get_ident()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, TypeVar, overload
 
+from avatar_actors.avatar.actors.host_functions import is_coroutine_function
 from avatar_actors.hosting.executors import (
     ByDispatcher,
     Dispatcher,
@@ -16,6 +16,7 @@ from avatar_actors.hosting.executors import (
     HandlerQueue,
     OnLoop,
     OwnLoop,
+    call_once,
 )
 from avatar_actors.hosting.futures import all_finished, done_future
 from avatar_actors.model.errors import SettingsError
@@ -96,6 +97,21 @@ class EventEmitter:
         for queue in self._queues:
             queue.push(events)
 
+    def takes(self, kind: type[AvatarEvent]) -> bool:
+        """Whether a handler gets events of this kind."""
+        return any(issubclass(kind, queue.kind) for queue in self._queues)
+
+    def call(
+        self,
+        function: Callable[[E], object],
+        event: E,
+        loop: asyncio.AbstractEventLoop | None,
+    ) -> Future[object]:
+        """Call a function of the host's once, where its handlers run; done with its result."""
+        if is_coroutine_function(function):
+            return self.loop_for(loop).call(function, event)
+        return call_once(function, event, self._dispatcher)
+
     def flush_sync(self, timeout: float) -> bool:
         """Wait until all events are handled, except by handlers that the wait itself holds up."""
         return not wait([q.idle() for q in self._queues if not q.is_held_up], timeout).not_done
@@ -122,7 +138,7 @@ class EventEmitter:
         loop.stop()
         return done_future() if loop.is_held_up() else loop.down
 
-    def loop_for(self, loop: asyncio.AbstractEventLoop | None) -> HandlerExecutor:
+    def loop_for(self, loop: asyncio.AbstractEventLoop | None) -> OnLoop:
         """For a coroutine handler: this loop, the host's, or one made for it."""
         loop = loop or self._host_loop
         if loop is not None and not loop.is_closed():
@@ -184,9 +200,3 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
-
-
-def is_coroutine_function(handler: Callable[..., object]) -> bool:
-    """Whether calling it gives an awaitable; an object counts by its `__call__`."""
-    call: object = getattr(handler, "__call__", handler)  # noqa: B004 - the method is wanted
-    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(call)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from avatar_actors.hosting.engine_avatar import (
     SHARED,
@@ -15,7 +17,10 @@ from avatar_actors.hosting.engine_avatar import (
     SharedRuntime,
 )
 from avatar_actors.hosting.executors import Dispatcher
+from avatar_actors.hosting.futures import finished
+from avatar_actors.hosting.handlers import EventEmitter, running_loop
 from avatar_actors.hosting.runtime_thread import RuntimeThread
+from avatar_actors.model.events import AvatarEvent
 from avatar_actors.model.settings import (
     AvatarOptions,
     ProviderType,
@@ -27,6 +32,11 @@ from avatar_actors.model.settings import (
 from avatar_actors.model.values import JsonObject
 from avatar_actors.providers.provider import Provider
 from avatar_actors.providers.registry import provider_named
+
+if TYPE_CHECKING:
+    import asyncio
+
+E = TypeVar("E", bound=AvatarEvent)
 
 # A host that waits for a whole answer wants an end of it; who wants none says math.inf.
 TURN_TIMEOUT = 120.0
@@ -92,6 +102,44 @@ def _source(runtime: RuntimeThread | RuntimeOptions | None) -> RuntimeSource:
     if runtime is None:
         return SHARED
     return GivenRuntime(runtime) if isinstance(runtime, RuntimeThread) else SharedRuntime(runtime)
+
+
+class HostedFunction(Generic[E]):
+    """A function of the host, as a coroutine function of the runtime's loop.
+
+    A plain one is called in a worker thread, or where the dispatcher brings it; one that hangs
+    there is waited for no longer than the question is open. A coroutine function is called on the
+    host's asyncio loop, and cancelled with the question.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[E], object],
+        emitter: EventEmitter,
+        loop: asyncio.AbstractEventLoop | None,
+    ) -> None:
+        self._function, self._emitter, self._loop = function, emitter, loop
+
+    async def __call__(self, event: E) -> Any:
+        """The function's result, or its exception."""
+        future = self._emitter.call(self._function, event, self._loop)
+        try:
+            await finished(future)
+        except BaseException:
+            future.cancel()
+            raise
+        return future.result()
+
+
+def hosted(spec: EngineSpec, emitter: EventEmitter) -> EngineSpec:
+    """The same avatar, with its functions called where the handlers run."""
+    options: AvatarOptions = {**spec.options}
+    permissions, questions = options.get("permissions"), options.get("questions")
+    if callable(permissions):
+        options["permissions"] = HostedFunction(permissions, emitter, running_loop())
+    if questions is not None:
+        options["questions"] = HostedFunction(questions, emitter, running_loop())
+    return replace(spec, options=options)
 
 
 class Configured(msgspec.Struct, frozen=True):

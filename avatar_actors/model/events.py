@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from avatar_actors.model.errors import TurnFailed
+from avatar_actors.model.questions import UserQuestion
 from avatar_actors.model.values import (
     ActivityStatus,
     BridgeState,
@@ -173,6 +174,28 @@ class PermissionClosedEvent(AvatarEvent, frozen=True, tag="permission_closed"):
 
     request_id: str = ""
     permit: Permit = Permit.CANCELLED
+    why: str = ""
+
+
+class QuestionEvent(AvatarEvent, frozen=True, tag="question"):
+    """The model asks its user; answer with `avatar.answer_question(request_id, …)`.
+
+    `message` introduces the questions. `deadline` is the wall-clock time at which they are
+    declined; 0.0: they wait for ever.
+    """
+
+    request_id: str = ""
+    questions: tuple[UserQuestion, ...] = ()
+    message: str = ""
+    deadline: float = 0.0
+    tool_id: str = ""
+
+
+class QuestionClosedEvent(AvatarEvent, frozen=True, tag="question_closed"):
+    """The model's questions are over; `why` says who answered or declined them."""
+
+    request_id: str = ""
+    is_answered: bool = False
     why: str = ""
 
 

@@ -42,7 +42,9 @@ from avatar_actors.model.fields import (
     strings_in,
     wrong_with_format,
 )
+from avatar_actors.model.host_functions import PermissionHandler, QuestionHandler
 from avatar_actors.model.prices import Price
+from avatar_actors.model.questions import handlers_apart
 from avatar_actors.model.tool_policy import ToolPolicy
 from avatar_actors.model.values import Attachment, JsonObject, McpServer
 
@@ -192,6 +194,10 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     prices: dict[str, Price] = {}
     """What the tokens of a model cost, for agents that do not say it."""
     restarts: Restarts = Restarts()
+    permission_handler: PermissionHandler | None = None
+    """Decides in ask mode; the option `permissions` takes it."""
+    question_handler: QuestionHandler | None = None
+    """Answers the model's questions; the option `questions`."""
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -258,7 +264,8 @@ class SharedOptions(TypedDict, total=False):
     continue_last: bool
     fork: str
     output_schema: JsonObject | None
-    permissions: PermissionMode
+    permissions: PermissionMode | PermissionHandler
+    questions: QuestionHandler | None
     tools: ToolPolicy
     while_busy: WhileBusy
     rate_limit: RateLimit | None
@@ -305,7 +312,7 @@ def settings_from(options: AvatarOptions) -> AvatarSettings:
     if unknown:
         known = ", ".join(sorted(AvatarOptions.__annotations__))
         raise SettingsError(f"unknown option {min(unknown)!r}; there are: {known}")
-    settings = msgspec.structs.replace(AvatarSettings(), **options)
+    settings = msgspec.structs.replace(AvatarSettings(), **handlers_apart(options))
     working_dir = absolute_path(settings.working_dir)
     if not working_dir.is_dir():
         raise SettingsError(f"working_dir {str(working_dir)!r} is not a directory; create it first")

@@ -5,7 +5,7 @@
 
 from avatar_actors.picture.picture import AvatarPicture, Headline, Toast
 from avatar_actors.picture.rules import Age, Fact, Mood
-from avatar_actors.picture.view_state import OpenPermission, ViewState
+from avatar_actors.picture.view_state import OpenRequest, ViewState
 from avatar_actors.picture.work import Job, Work, agent_numbers, rooted
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "Headline",
     "Job",
     "Mood",
-    "OpenPermission",
+    "OpenRequest",
     "Toast",
     "ViewState",
     "Work",

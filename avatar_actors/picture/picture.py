@@ -19,6 +19,8 @@ from avatar_actors import (
     ErrorEvent,
     Level,
     Outcome,
+    PermissionEvent,
+    QuestionEvent,
     StateEvent,
     TextEvent,
     ThinkingEvent,
@@ -189,7 +191,7 @@ class AvatarPicture:
             silent=formatting.elapsed(now - state.stall_since),
             running=len(running),
             tool=running[0].label if running else "",
-            ask=_asked(asked.event.tool_name, asked.event.title) if asked else "",
+            ask=_asked(asked.event) if asked else "",
             subject=state.subject,
         )
         since = running[0].since if len(running) == 1 else state.turn_since
@@ -230,8 +232,10 @@ def _first(table: Iterable[tuple[Fact, T]], facts: frozenset[Fact]) -> T | None:
     return next((value for fact, value in table if fact in facts), None)
 
 
-def _asked(tool: str, title: str) -> str:
-    return labelled(one_line(tool), one_line(title))
+def _asked(event: PermissionEvent | QuestionEvent) -> str:
+    if isinstance(event, PermissionEvent):
+        return labelled(one_line(event.tool_name), one_line(event.title))
+    return one_line(event.questions[0].text if event.questions else event.message, 200)
 
 
 def _toasts(event: AvatarEvent) -> list[Toast]:

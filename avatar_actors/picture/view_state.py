@@ -16,6 +16,8 @@ from avatar_actors import (
     PermissionEvent,
     PlanEntry,
     PlanEvent,
+    QuestionClosedEvent,
+    QuestionEvent,
     QueueEvent,
     SessionInfoEvent,
     StallEvent,
@@ -28,10 +30,10 @@ from avatar_actors import (
 from avatar_actors.cli.terminal.text import one_line
 
 
-class OpenPermission(Struct, frozen=True):
-    """An open permission request, and when it will be denied; 0.0: never."""
+class OpenRequest(Struct, frozen=True):
+    """An open permission request or question, and when it will be denied; 0.0: never."""
 
-    event: PermissionEvent
+    event: PermissionEvent | QuestionEvent
     until: float
 
 
@@ -58,7 +60,7 @@ class ViewState(Struct):
     plan: tuple[PlanEntry, ...] = ()
     stall: StallEvent | None = None
     stall_since: float = 0.0
-    asks: dict[str, OpenPermission] = field(default_factory=dict[str, OpenPermission])
+    asks: dict[str, OpenRequest] = field(default_factory=dict[str, OpenRequest])
     can_edit: bool = False
 
     @property
@@ -103,11 +105,12 @@ class ViewState(Struct):
             case TurnEndedEvent(usage=usage):
                 self.spent, self.turn_usage = self.spent + usage, Usage()
                 self.turn_since, self.subject, self.thought_since = None, "", None
-            case PermissionEvent():
+            case PermissionEvent() | QuestionEvent():
                 left = event.deadline - event.timestamp
                 until = now + left if event.deadline else 0.0
-                self.asks[event.request_id] = OpenPermission(event, until)
-            case PermissionClosedEvent(request_id=request_id):
+                self.asks[event.request_id] = OpenRequest(event, until)
+            case PermissionClosedEvent() | QuestionClosedEvent():
+                request_id = event.request_id
                 self.asks.pop(request_id, None)
             case _:
                 pass

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from avatar_actors.model import errors
 from avatar_actors.model.events import AvatarEvent, CostEvent, DiagnosticEvent, TextEvent, ToolEvent
-from avatar_actors.model.values import Level, PermissionBasis, Usage
+from avatar_actors.model.values import Level, Usage
 from avatar_actors.session import messages, turn_outcome
 from avatar_actors.session.decoding import OutputDecoder
 from avatar_actors.session.messages import ResumeImpossible, Spent
@@ -112,9 +112,7 @@ class _Connection:
         self._calls = PendingCalls()
         self._decoder = OutputDecoder(wire)
         self._tariff = Tariff(opening.prices)
-        self._unasked = UnaskedTools(
-            opening.rules, PermissionBasis.ON_TRUST, asks_after_start=False
-        )
+        self._unasked = UnaskedTools(opening.rules)
 
     @property
     def _turn_id(self) -> int:
@@ -242,9 +240,9 @@ class _Connection:
                 if turn is not None and turn.turn_id == turn_id:
                     self._turn = None
                     turn.end(turn_outcome.ending_of(fact, turn.request))
-            case facts.PermissionAsked():
-                await self._ask_about(fact)
-            case facts.PermissionWithdrawn(request_id):
+            case facts.PermissionAsked() | facts.UserAsked():
+                await self._ask(fact)
+            case facts.RequestWithdrawn(request_id):
                 withdrawn = messages.QuestionWithdrawn(_public_id(self._opening, request_id))
                 await self._outer.gatekeeper.tell(withdrawn)
             case facts.FileWanted():
@@ -272,9 +270,8 @@ class _Connection:
             case _:
                 raise AssertionError(fact)
 
-    async def _ask_about(self, asked: facts.PermissionAsked) -> None:
-        self._unasked.asked(asked)
-        await self._tell_events([asked.tool])
+    async def _ask(self, asked: facts.PermissionAsked | facts.UserAsked) -> None:
+        await self._tell_events(self._unasked.asked(asked))
         request_id = _public_id(self._opening, asked.request_id)
         question = messages.Question(request_id, self._turn_id, asked, self._address)
         if self._turn is not None:

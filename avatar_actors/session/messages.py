@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from avatar_actors.model.errors import AgentError, AvatarStartError
 from avatar_actors.model.events import AvatarEvent
+from avatar_actors.model.questions import GivenAnswers
 from avatar_actors.model.values import (
     Attachment,
     Continuity,
@@ -24,8 +25,8 @@ from avatar_actors.model.values import (
     Usage,
 )
 from avatar_actors.processes import KeeperEnd, Vitals
-from avatar_actors.wire.commands import AnswerPermission, Beginning
-from avatar_actors.wire.facts import FileWanted, PermissionAsked
+from avatar_actors.wire.commands import AnswerPermission, AnswerUser, Beginning
+from avatar_actors.wire.facts import FileWanted, PermissionAsked, UserAsked
 from supervisors import Address, Request, Supervisor
 
 
@@ -154,11 +155,14 @@ class SessionIs(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """The agent asks about a tool. `request_id` is unique in the avatar's life."""
+    """The agent asks about a tool, or its model asks the user.
+
+    `request_id` is unique in the avatar's life.
+    """
 
     request_id: str
     turn_id: int
-    asked: PermissionAsked
+    asked: PermissionAsked | UserAsked
     bridge: Address[BridgeMessage]
 
 
@@ -174,8 +178,8 @@ class QuestionsOver(Struct, Request[None], frozen=True):
     turn_id: int | None
 
 
-class AnswerQuestion(Struct, Request[None], frozen=True, kw_only=True):
-    """The host's decision."""
+class GivePermit(Struct, Request[None], frozen=True, kw_only=True):
+    """The host's decision about a tool."""
 
     request_id: str
     permit: Permit
@@ -184,7 +188,17 @@ class AnswerQuestion(Struct, Request[None], frozen=True, kw_only=True):
     updated_input: JsonObject | None = None
 
 
-GatekeeperMessage: TypeAlias = Question | QuestionWithdrawn | QuestionsOver | AnswerQuestion
+class GiveAnswers(Struct, Request[None], frozen=True):
+    """The host's answers to the model's questions; None declines, and `message` says why."""
+
+    request_id: str
+    answers: GivenAnswers
+    message: str = ""
+
+
+GatekeeperMessage: TypeAlias = (
+    Question | QuestionWithdrawn | QuestionsOver | GivePermit | GiveAnswers
+)
 
 # To the bridge.
 
@@ -215,7 +229,7 @@ class CancelTurn(Struct, frozen=True):
 class Decided(Struct, frozen=True):
     """The answer to a question; its request id is the wire's."""
 
-    answer: AnswerPermission
+    answer: AnswerPermission | AnswerUser
 
 
 class FileServed(Struct, frozen=True, kw_only=True):

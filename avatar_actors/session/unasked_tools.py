@@ -7,8 +7,8 @@ from msgspec import Struct
 from avatar_actors.model.events import AvatarEvent, DiagnosticEvent, ErrorEvent, ToolEvent
 from avatar_actors.model.permission_rules import LOOKING, Rule, Rules, kind_of
 from avatar_actors.model.values import JsonObject, Level, PermissionBasis, Permit, ToolStatus
-from avatar_actors.wire.commands import AnswerPermission
-from avatar_actors.wire.facts import FileWanted, PermissionAsked
+from avatar_actors.wire.commands import AnswerPermission, AnswerUser
+from avatar_actors.wire.facts import FileWanted, PermissionAsked, UserAsked
 
 _RUNNING = frozenset({ToolStatus.STARTED, ToolStatus.COMPLETED})
 _FINISHED = frozenset({ToolStatus.COMPLETED})
@@ -50,7 +50,13 @@ class UnaskedTool(Struct, frozen=True):
 class UnaskedTools:
     """Compares the tools of one session that run with those that were allowed."""
 
-    def __init__(self, rules: Rules, basis: PermissionBasis, *, asks_after_start: bool) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        basis: PermissionBasis = PermissionBasis.ON_TRUST,
+        *,
+        asks_after_start: bool = False,
+    ) -> None:
         self._rules = rules
         self._basis = basis
         self._counts = _FINISHED if asks_after_start else _RUNNING
@@ -63,14 +69,17 @@ class UnaskedTools:
         """Forget what was allowed for the last turn only."""
         self._asked, self._allowed, self._told = {}, {}, set()
 
-    def asked(self, asked: PermissionAsked) -> None:
-        """The agent asks about a tool."""
+    def asked(self, asked: PermissionAsked | UserAsked) -> list[AvatarEvent]:
+        """The agent asks; the event of the tool, if it asks about one."""
+        if isinstance(asked, UserAsked):
+            return []
         self._asked[asked.request_id] = asked
+        return [asked.tool]
 
-    def answered(self, answer: AnswerPermission) -> None:
+    def answered(self, answer: AnswerPermission | AnswerUser) -> None:
         """It gets its answer. Who may look may not change things by the same call."""
         asked = self._asked.pop(answer.request_id, None)
-        if asked is None or not answer.permit.allows:
+        if asked is None or isinstance(answer, AnswerUser) or not answer.permit.allows:
             return
         tool = asked.tool
         if kind_of(tool.tool_name, tool.kind, tool.parameters) in LOOKING:

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from avatar_actors.model.questions import Answers
 from avatar_actors.model.values import Attachment, JsonObject, McpServer, Permit
 
 
@@ -66,6 +67,14 @@ class AnswerPermission(Struct, frozen=True, kw_only=True):
     updated_input: JsonObject | None = None
 
 
+class AnswerUser(Struct, frozen=True, kw_only=True):
+    """The answers to a UserAsked; None: they are declined, and `message` says why."""
+
+    request_id: str
+    answers: Answers | None
+    message: str = ""
+
+
 class AnswerFile(Struct, frozen=True, kw_only=True):
     """The result of a FileWanted: its text, or the error."""
 
@@ -91,4 +100,6 @@ Action: TypeAlias = str
 protocol's own name of a method after a colon: `raw:session/fork`. A wire answers what it does not
 know with an error."""
 
-Command: TypeAlias = Open | Prompt | Steer | Cancel | AnswerPermission | AnswerFile | Call | Close
+Command: TypeAlias = (
+    Open | Prompt | Steer | Cancel | AnswerPermission | AnswerUser | AnswerFile | Call | Close
+)

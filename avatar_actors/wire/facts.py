@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from avatar_actors.model.events import AvatarEvent, ToolEvent
+from avatar_actors.model.questions import UserQuestion
 from avatar_actors.model.values import (
     Continuity,
     Outcome,
@@ -75,8 +76,17 @@ class PermissionAsked(Struct, frozen=True, kw_only=True):
     options: tuple[PermissionOption, ...]
 
 
-class PermissionWithdrawn(Struct, frozen=True):
-    """The agent no longer waits for this answer."""
+class UserAsked(Struct, frozen=True, kw_only=True):
+    """The model asks its user; answer with AnswerUser."""
+
+    request_id: str
+    questions: tuple[UserQuestion, ...]
+    message: str = ""
+    tool_id: str = ""
+
+
+class RequestWithdrawn(Struct, frozen=True):
+    """The agent no longer waits for this answer, to a PermissionAsked or UserAsked."""
 
     request_id: str
 
@@ -117,7 +127,8 @@ Fact: TypeAlias = (
     | OpenFailed
     | TurnOver
     | PermissionAsked
-    | PermissionWithdrawn
+    | UserAsked
+    | RequestWithdrawn
     | FileWanted
     | Answered
     | SessionRenamed

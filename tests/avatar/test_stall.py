@@ -20,7 +20,7 @@ def stall(
 def test_an_open_question_waits_on_you_whatever_else_is_seen() -> None:
     verdict, evidence = judge(stall(vitals(1), vitals(9), "Bash", waits_for_host=True))
     assert verdict is StallVerdict.WAITING_ON_YOU
-    assert evidence == "no output for 31 s; a permission request is open"
+    assert evidence == "no output for 31 s; a question is open"
 
 
 def test_one_that_burns_cpu_works() -> None:

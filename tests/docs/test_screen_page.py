@@ -17,6 +17,7 @@ from avatar_actors import (
     EventStream,
     PermissionEvent,
     Permit,
+    QuestionEvent,
     RateLimit,
     Retry,
     Timeouts,
@@ -115,6 +116,8 @@ async def look(avatar: Avatar, stream: EventStream, watcher: Watcher, asked: lis
         watcher.tell(event)
         if isinstance(event, PermissionEvent):
             await avatar.answer(event.request_id, Permit.REJECT_ONCE)
+        if isinstance(event, QuestionEvent):
+            await avatar.answer_question(event.request_id, None)
         if all(watcher.sees(row, row.flag) for row in asked):
             return
 

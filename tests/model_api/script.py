@@ -73,6 +73,14 @@ class Mcp(Struct, frozen=True):
     id: str = ""
 
 
+class AskUser(Struct, frozen=True):
+    """Ask the user, with whichever tool the agent offers for it."""
+
+    question: str
+    options: tuple[str, ...]
+    id: str = ""
+
+
 class Usage(Struct, frozen=True):
     """Tokens of the reply: `input` counts the cached ones too, `output` the reasoning."""
 
@@ -106,7 +114,7 @@ class Drop(Struct, frozen=True):
 
 
 Wait: TypeAlias = Pause | Hang | Drop
-AnyTool: TypeAlias = Shell | ReadFile | WriteFile | Mcp
+AnyTool: TypeAlias = Shell | ReadFile | WriteFile | Mcp | AskUser
 # What a dialect can say.
 Utterance: TypeAlias = Text | Thinking | ToolCall | Usage | Fail | Wait
 Step: TypeAlias = Utterance | AnyTool

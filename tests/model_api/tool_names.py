@@ -14,6 +14,7 @@ from msgspec import structs
 from tests.model_api.recorded import Json, ModelRequest, OfferedTool
 from tests.model_api.script import (
     AnyTool,
+    AskUser,
     Mcp,
     ReadFile,
     Shell,
@@ -81,18 +82,37 @@ WRITERS: dict[str, Callable[[str, str], Arguments]] = {
 }
 
 
+def claude_question(question: str, options: list[Json]) -> Json:
+    asked = {"question": question, "header": "Choice", "options": options, "multiSelect": False}
+    return {"questions": [asked]}
+
+
+def codex_question(question: str, options: list[Json]) -> Json:
+    asked = {"id": "choice", "question": question, "header": "Choice", "options": options}
+    return {"questions": [asked]}
+
+
+ASKERS: dict[str, Callable[[str, list[Json]], Json]] = {
+    "AskUserQuestion": claude_question,
+    "request_user_input": codex_question,
+    "functions.request_user_input": codex_question,  # in "code mode"
+}
+
+
 def as_offered(step: Step, request: ModelRequest) -> Utterance:
     """The step in the words of the agent that asked."""
     if not isinstance(step, AnyTool):
         return step
-    return structs.replace(_call(step, _offered(request)), id=step.id)
+    offered = _offered(request)
+    call = _question(step, offered) if isinstance(step, AskUser) else _call(step, offered)
+    return structs.replace(call, id=step.id)
 
 
 def _offered(request: ModelRequest) -> dict[str, OfferedTool]:
     return {tool.full_name: tool for tool in request.offered}
 
 
-def _call(step: AnyTool, offered: Offer) -> ToolCall:
+def _call(step: Shell | ReadFile | WriteFile | Mcp, offered: Offer) -> ToolCall:
     match step:
         case Shell(command, escalated):
             name = _first_offered(SHELLS, offered, step)
@@ -111,6 +131,12 @@ def _call(step: AnyTool, offered: Offer) -> ToolCall:
             return _mcp_call(server, tool, arguments, offered)
 
 
+def _question(step: AskUser, offered: Offer) -> ToolCall:
+    name = _first_offered(ASKERS, offered, step)
+    options: list[Json] = [{"label": each, "description": f"Take {each}"} for each in step.options]
+    return _fitted(offered[name], ASKERS[name](step.question, options))
+
+
 def _first_offered(known: Mapping[str, object], offered: Offer, step: AnyTool) -> str:
     for name in known:
         if name in offered:
@@ -123,7 +149,7 @@ def _fitted(tool: OfferedTool, arguments: Arguments) -> ToolCall:
         given = arguments if tool.freeform else {"input": arguments}
         return ToolCall(tool.name, given, namespace=tool.namespace)
     known = {name: value for name, value in arguments.items() if name in tool.argument_names}
-    return ToolCall(tool.name, known)
+    return ToolCall(tool.name, known, namespace=tool.namespace)
 
 
 def _mcp_call(server: str, tool: str, arguments: Json, offered: Offer) -> ToolCall:

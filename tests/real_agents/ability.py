@@ -21,6 +21,8 @@ class Ability(Enum):
     PERMISSION_ALLOW = "permission: allow"
     PERMISSION_DENY = "permission: deny"
     PERMISSION_POLICY = "permission: policy of the host"
+    QUESTION = "question to the user"
+    QUESTION_UNHEARD = "question, nobody there"
     SAFE_EDIT = "safe: edit"
     SAFE_SHELL = "safe: shell"
     ASK_EDIT = "ask: edit"

@@ -19,7 +19,7 @@ from avatar_actors.wire.facts import (
     Answered,
     Fact,
     PermissionAsked,
-    PermissionWithdrawn,
+    RequestWithdrawn,
     SessionRenamed,
     TurnOver,
 )
@@ -83,7 +83,7 @@ def _rarer_word(fact: Fact) -> str:
         case PermissionAsked():
             kinds = " ".join(option.kind.value for option in fact.options)
             word = f"asked {fact.tool.tool_name} {kinds}"
-        case PermissionWithdrawn():
+        case RequestWithdrawn():
             word = "withdrawn"
         case SessionRenamed():
             word = f"renamed {fact.session_id[:8]}"

@@ -10,11 +10,13 @@ from contextlib import suppress
 import trio
 
 from avatar_actors.avatar.messages import (
+    AskSubscribers,
     BeginTurn,
     EndTurn,
     FindActivity,
     Follow,
     ListActivities,
+    ListQuestions,
     Subscribe,
     TrackerMessage,
     TryAgain,
@@ -29,6 +31,8 @@ from avatar_actors.model.events import (
     AvatarEvent,
     DiagnosticEvent,
     OrphansReapedEvent,
+    PermissionEvent,
+    QuestionEvent,
     QueueEvent,
     StallEvent,
     SupervisionEvent,
@@ -90,6 +94,8 @@ async def _take_messages(
                 inbox.reply(message, tracker.end(message))
             case TryAgain():
                 inbox.reply(message, tracker.try_again(message))
+            case AskSubscribers(turn_id, event):
+                inbox.reply(message, tracker.ask(turn_id, event))
             case PromptSent() | SessionUp() | SessionDown():
                 tracker.note(message)
             case _:
@@ -98,7 +104,7 @@ async def _take_messages(
 
 def _answer(
     account: TurnAccount,
-    message: WasSent | TurnText | FindActivity | ListActivities,
+    message: WasSent | TurnText | FindActivity | ListActivities | ListQuestions,
     inbox: Inbox[TrackerMessage],
 ) -> None:
     match message:
@@ -110,6 +116,8 @@ def _answer(
             inbox.reply(message, account.activities.find(activity_id))
         case ListActivities():
             inbox.reply(message, tuple(account.activities.open.values()))
+        case ListQuestions():
+            inbox.reply(message, tuple(account.activities.questions.values()))
 
 
 class _Tracker:
@@ -139,6 +147,12 @@ class _Tracker:
         if is_present if turn_id else not isinstance(events[0], _NOT_FROM_AGENT):
             self.heard_at = trio.current_time()
         self.publish(turn_id, self.account.fold(turn_id, events, time.time()))
+
+    def ask(self, turn_id: int, question: PermissionEvent | QuestionEvent) -> bool:
+        could_answer = self._fanout.has_listener(turn_id, type(question))
+        if could_answer:
+            self.take(turn_id, [question])
+        return could_answer
 
     def begin(self, begin: BeginTurn) -> None:
         self.heard_at = self._silent_since = trio.current_time()

@@ -180,4 +180,6 @@ class TurnRunner:
         await self._is_given.wait()
         await trio.sleep(self.submission.timeout)
         late = f"no end within {self.submission.timeout:g} s"
+        if waiting := await self._tracker.ask(messages.ListQuestions()):
+            late = f"{late}; nobody answered {' and '.join(waiting)}"
         await self.interrupt(TurnEnding(outcome=Outcome.TIMED_OUT, reason=late))

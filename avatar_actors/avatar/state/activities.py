@@ -11,6 +11,8 @@ from avatar_actors.model.events import (
     EngineStateEvent,
     PermissionClosedEvent,
     PermissionEvent,
+    QuestionClosedEvent,
+    QuestionEvent,
     TextEvent,
     ThinkingEvent,
     ToolEvent,
@@ -19,6 +21,8 @@ from avatar_actors.model.values import ActivityStatus, EngineState, StallVerdict
 from avatar_actors.processes import Vitals
 
 _TAIL = 4000
+# Characters of a question in an outcome's reason.
+_WORDS = 100
 # The ends of so many activities are remembered, so that a late cancel gets a true answer.
 _REMEMBERED = 256
 
@@ -44,7 +48,8 @@ class Activities:
         self._turn = ""
         self._turn_id = 0
         self._voice = EngineState.IDLE
-        self._questions: set[str] = set()
+        self.questions: dict[str, str] = {}
+        """What the host is asked, in words, by request id."""
         self._group = ""
         self._is_broken = False
         self._over: dict[str, ActivityStatus] = {}
@@ -52,7 +57,7 @@ class Activities:
     @property
     def waits_for_host(self) -> bool:
         """Whether a question is open."""
-        return bool(self._questions)
+        return bool(self.questions)
 
     def find(self, activity_id: str) -> ActivityEvent | None:
         """An activity that runs; for one that ended recently, only its status."""
@@ -90,9 +95,11 @@ class Activities:
         elif isinstance(event, ActivityEvent):
             return [self._task(event, now), *self._state_change()]
         elif isinstance(event, PermissionEvent):
-            self._questions.add(event.request_id)
-        elif isinstance(event, PermissionClosedEvent):
-            self._questions.discard(event.request_id)
+            self.questions[event.request_id] = f"whether {event.tool_name!r} may run"
+        elif isinstance(event, QuestionEvent):
+            self.questions[event.request_id] = _question_in_words(event)
+        elif isinstance(event, PermissionClosedEvent | QuestionClosedEvent):
+            self.questions.pop(event.request_id, None)
         return changes + self._state_change()
 
     def end_turn(
@@ -185,7 +192,7 @@ class Activities:
     def _state_change(self) -> list[AvatarEvent]:
         if self._is_broken:
             state = EngineState.ERROR
-        elif self._questions:
+        elif self.questions:
             state = EngineState.WAITING_APPROVAL
         elif self.tools:
             state = EngineState.TOOL_EXECUTING
@@ -195,6 +202,11 @@ class Activities:
             return []
         old, self.state = self.state, state
         return [EngineStateEvent(old_state=old, new_state=state)]
+
+
+def _question_in_words(event: QuestionEvent) -> str:
+    text = " ".join((event.questions[0].text if event.questions else event.message).split())
+    return f"the model's question {text[:_WORDS]!r}"
 
 
 # Less than this in a sample is an idle event loop's own ticking.
@@ -215,7 +227,7 @@ def judge(stall: Stall) -> tuple[StallVerdict, str]:
     """The verdict and the evidence for it, in words."""
     silence = f"no output for {stall.silence:.0f} s"
     if stall.waits_for_host:
-        return StallVerdict.WAITING_ON_YOU, f"{silence}; a permission request is open"
+        return StallVerdict.WAITING_ON_YOU, f"{silence}; a question is open"
     waiting = f"; waiting for {', '.join(stall.tools)}" if stall.tools else ""
     idle = StallVerdict.WORKING if waiting else StallVerdict.WEDGED
     if stall.before is None or stall.after is None or not stall.after.processes:

@@ -58,6 +58,11 @@ class EventFanout:
             listeners = listeners + self._streams[turn_id]
         return self._push(self._stamped(turn_id, events, first), listeners) if listeners else None
 
+    def has_listener(self, turn_id: int, kind: type[AvatarEvent]) -> bool:
+        """Whether a subscriber gets events of this kind, of this turn."""
+        streams = (*self._streams[None], *self._streams.get(turn_id, ()))
+        return any(stream.reaches(kind) for stream in streams)
+
     def _push(self, events: list[AvatarEvent], listeners: list[EventStream]) -> SlowReaders | None:
         merged = dropped = 0
         for stream in listeners:

@@ -12,6 +12,8 @@ from avatar_actors import (
     PermissionClosedEvent,
     PermissionEvent,
     ProviderCapabilities,
+    QuestionClosedEvent,
+    QuestionEvent,
     RetryEvent,
     TextEvent,
     ThinkingEvent,
@@ -45,8 +47,8 @@ class Display:
         self._scroll = Scroll(style)
 
     @property
-    def asks(self) -> tuple[PermissionEvent, ...]:
-        """The open permission requests, oldest first."""
+    def asks(self) -> tuple[PermissionEvent | QuestionEvent, ...]:
+        """The open permission requests and questions, oldest first."""
         return tuple(asked.event for asked in self._state.asks.values())
 
     def tell(self, event: AvatarEvent, now: float) -> None:
@@ -68,9 +70,9 @@ class Display:
                 if kind not in {"turn", "tool_use"}:
                     self._begin_work(event.activity_id)
                 self._work.activity(event, now)
-            case PermissionEvent():
+            case PermissionEvent() | QuestionEvent():
                 self._ask(event)
-            case PermissionClosedEvent():
+            case PermissionClosedEvent() | QuestionClosedEvent():
                 self._answered(event)
             case TurnEndedEvent():
                 self.flush()
@@ -136,18 +138,18 @@ class Display:
         if self._work.is_over:
             self._scroll.add_box(final_box(self._work.take(), self._style))
 
-    def _ask(self, event: PermissionEvent) -> None:
+    def _ask(self, event: PermissionEvent | QuestionEvent) -> None:
         self._scroll.close()
         rows = permission_question.details(event)
         if permission_question.is_long(rows):
             # Not in a box, which would cut what is wider than the screen.
-            title = Text(f"{permission_question.named(event)} would:", "warning")
+            title = Text(permission_question.introduction(event), "warning")
             self._scroll.add([title, *rows])
 
-    def _answered(self, event: PermissionClosedEvent) -> None:
+    def _answered(self, event: PermissionClosedEvent | QuestionClosedEvent) -> None:
         asked = self._state.asks.get(event.request_id)
-        tool = permission_question.named(asked.event) if asked else event.request_id
-        self._add([answered(event, tool, self._style.signs)])
+        what = permission_question.named(asked.event) if asked else event.request_id
+        self._add([answered(event, what, self._style.signs)])
 
 
 def display_for(wanted: CommandOptions, *notes: str) -> Display:

@@ -22,6 +22,8 @@ from avatar_actors import (
     PermissionEvent,
     Permit,
     PlanEvent,
+    QuestionClosedEvent,
+    QuestionEvent,
     QueueEvent,
     RetryEvent,
     SessionInfoEvent,
@@ -91,8 +93,14 @@ def _remark(event: AvatarEvent, signs: Signs) -> NoticeLine | None:
             return None
 
 
-def answered(event: PermissionClosedEvent, tool: str, signs: Signs) -> NoticeLine:
-    """The answer to a permission request; an allowed tool is shown by itself."""
+def answered(
+    event: PermissionClosedEvent | QuestionClosedEvent, tool: str, signs: Signs
+) -> NoticeLine:
+    """The answer to a request or a question; an allowed tool is shown by itself."""
+    if isinstance(event, QuestionClosedEvent):
+        if event.is_answered:
+            return NoticeLine("dim", f"{signs.ok} answered: {tool}")
+        return NoticeLine("warning", f"{signs.failed} not answered: {tool} ({one_line(event.why)})")
     words = event.permit.value.replace("_", " ")
     if event.permit.allows:
         return NoticeLine("dim", f"{signs.ok} {words}: {tool} ({one_line(event.why)})", 1)
@@ -252,6 +260,8 @@ def _detail(event: AvatarEvent) -> str:
             words = f"[queue] {waiting} wait"
         case PermissionEvent(request_id=request_id, tool_name=name):
             words = f"[permission] {request_id} {name}"
+        case QuestionEvent(request_id=request_id, questions=questions):
+            words = f"[question] {request_id} {len(questions)} to answer"
         case _:
             words = ""
     return words

@@ -1,4 +1,4 @@
-"""Draws a permission request: what the tool would do, as a diff if it edits files, and the keys."""
+"""Draws what a person is asked: what the tool would do, as a diff if it edits, and the keys."""
 
 from __future__ import annotations
 
@@ -10,27 +10,45 @@ import msgspec
 from msgspec import Struct, field
 from rich.text import Text
 
-from avatar_actors import PermissionEvent
+from avatar_actors import PermissionEvent, QuestionEvent, UserQuestion
 from avatar_actors.cli.terminal import formatting
+from avatar_actors.cli.terminal.questions import ways
 from avatar_actors.cli.terminal.rendering import Signs
 from avatar_actors.cli.terminal.text import labelled, one_line, revealed
-from avatar_actors.picture.view_state import OpenPermission
+from avatar_actors.picture.view_state import OpenRequest
 
 # The most lines in the question; what may need more is printed above it in full.
 MOST: Final = 12
+# Characters of a description beside its option.
+_DESCRIPTION: Final = 300
 _NARROW: Final = 36
 _BOX: Final = 60
 _OF_A_COMMAND: Final = frozenset({"command", "cwd", "description"})
 _LOOKS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
-def named(ask: PermissionEvent) -> str:
-    """The tool and its title."""
+def named(ask: PermissionEvent | QuestionEvent) -> str:
+    """The tool and its title; the first question."""
+    if isinstance(ask, QuestionEvent):
+        first = next(iter(ask.questions), None)
+        return one_line(first.text if first is not None else ask.message, 200)
     return labelled(one_line(ask.tool_name), one_line(ask.title))
 
 
-def details(ask: PermissionEvent) -> list[Text]:
-    """Everything that the tool would do: the command, the diff, or its whole input."""
+def heading(ask: PermissionEvent | QuestionEvent) -> str:
+    """What is asked, as a title."""
+    return "The agent asks" if isinstance(ask, QuestionEvent) else f"Allow {named(ask)}?"
+
+
+def introduction(ask: PermissionEvent | QuestionEvent) -> str:
+    """Stands above all the details."""
+    return "The agent asks:" if isinstance(ask, QuestionEvent) else f"{named(ask)} would:"
+
+
+def details(ask: PermissionEvent | QuestionEvent) -> list[Text]:
+    """Everything that the tool would do (the command, the diff, or its whole input); or asks."""
+    if isinstance(ask, QuestionEvent):
+        return _questions(ask)
     given = ask.tool_input
     command = given.get("command")
     if isinstance(command, str) and command:
@@ -71,13 +89,13 @@ def _json(given: dict[str, Any]) -> str:
 
 
 def panel(
-    asked: OpenPermission, more: int, signs: Signs, now: float, *, can_edit: bool
+    asked: OpenRequest, more: int, signs: Signs, now: float, *, can_edit: bool
 ) -> tuple[Text, list[Text], list[Text]]:
     """Head, body, and foot with the keys; `more` is the number of other open requests."""
     ask = asked.event
-    head = f"{signs.top}{signs.line} Allow {named(ask)}? "
+    head = f"{signs.top}{signs.line} {heading(ask)} "
     head += signs.line * max(0, _BOX - len(head))
-    foot = [Text.assemble((f"{signs.side} ", "warning"), keys(can_edit))]
+    foot = [Text.assemble((f"{signs.side} ", "warning"), keys(ask, can_edit=can_edit))]
     note = [f"denied in {formatting.elapsed(asked.until - now)}"] if asked.until else []
     note += [f"{more} more to answer"] if more else []
     tail = f"{signs.bottom}{signs.line * 2}"
@@ -86,14 +104,41 @@ def panel(
     return title, details(ask), foot
 
 
-def keys(can_edit: bool) -> Text:
+def keys(ask: PermissionEvent | QuestionEvent, *, can_edit: bool) -> Text:
     """The keys. Where the agent has no "always", the program remembers the answer."""
+    if isinstance(ask, QuestionEvent):
+        only = ask.questions[0] if len(ask.questions) == 1 else None
+        how = ways(only) if only is not None else "numbers or your own words, one after the other"
+        return Text.assemble((f"[{how}]", "key"), " Enter  ", ("[Esc]", "key"), "decline")
     words = [("y", "es"), ("n", "o"), ("a", "lways")]
     words += [("e", "dit")] if can_edit else []
     row = Text()
     for key, rest in words:
         row.append(f"[{key}]", "key").append(f"{rest}  ")
     return row
+
+
+def _questions(asked: QuestionEvent) -> list[Text]:
+    """All the questions, with their options."""
+    texts = {each.text for each in asked.questions}
+    rows = [Text(line) for line in revealed(asked.message).split("\n")]
+    rows = rows if asked.message and asked.message not in texts else []
+    for number, question in enumerate(asked.questions, 1):
+        rows += _question_rows(question, f"{number}. " if len(asked.questions) > 1 else "")
+    return rows
+
+
+def _question_rows(question: UserQuestion, number: str) -> list[Text]:
+    first, *rest = revealed(question.text).split("\n")
+    header = one_line(question.header)
+    rows = [Text(labelled(f"{number}{header}", first) if header else f"{number}{first}", "bold")]
+    rows += [Text(line, "bold") for line in rest]
+    for index, option in enumerate(question.options, 1):
+        row = Text.assemble("  ", (f"{index}", "key"), f" {one_line(option.label)}")
+        if description := one_line(option.description, _DESCRIPTION):
+            row.append(f"  {description}", "dim")
+        rows.append(row)
+    return rows
 
 
 _CONTEXT: Final = 3

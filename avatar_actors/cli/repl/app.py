@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ from avatar_actors.cli.repl.screen import PromptScreen, StderrLines
 from avatar_actors.cli.repl.slash_commands import TypedCommand, carry_out, typed_command
 from avatar_actors.cli.repl.view import ReplView
 from avatar_actors.cli.terminal.permissions import AnswerKeys, Approvals, ToolInput, edited
+from avatar_actors.cli.terminal.questions import QuestionForm
 
 
 class Background:
@@ -72,7 +74,7 @@ class ReplApp:
             history=history,
             completer=SlashCompleter(context),
             complete_while_typing=Condition(lambda: self._line.text.startswith("/")),
-            on_text_changed=lambda _: self._typed(),
+            on_text_changed=lambda line: self._typed(line.text),
         )
         self._screen = PromptScreen(self._line, bindings_for(self, self._line))
         self._view = ReplView(display, self._conversation, self._answer_keys, self._screen)
@@ -80,6 +82,8 @@ class ReplApp:
         self._approvals.call = context.engine.run
         self._editor: asyncio.Task[ToolInput] | None = None
         self._background = Background(self._exit)
+        # When the line was last begun; emptying it by `reset` does not call `_typed`.
+        self._line_began = math.inf
         self._in_turn = asyncio.Lock()  # the output of a command stands below its line
 
     async def run(self) -> int:
@@ -114,6 +118,7 @@ class ReplApp:
 
     def sent(self, text: str) -> None:
         """Send a prompt, run a command, or release held prompts with an empty line."""
+        self._line_began = math.inf
         own = [one.choice_id for one in self._context.log.commands]
         typed = typed_command(text, own)
         if typed is None:
@@ -150,6 +155,28 @@ class ReplApp:
         if (request := self._answer_keys.request(self._view.now)) is not None:
             self._background.spawn(self._answer(key, request))
 
+    def answers(self, text: str) -> bool:
+        """Whether the line answers the model's question: not if it was begun before that came."""
+        form = self._answer_keys.form_since(self._line_began)
+        if form is None or not text.strip():
+            return False
+        self._line_began = math.inf
+        if problem := form.enter(text):
+            self._view.say([problem])
+        self._background.spawn(self._give(form))
+        return True
+
+    @property
+    def can_decline(self) -> bool:
+        """Whether Esc declines the model's question."""
+        return self._answer_keys.form(self._view.now) is not None
+
+    def decline(self) -> None:
+        """Decline the model's question."""
+        if (form := self._answer_keys.form(self._view.now)) is not None:
+            form.decline()
+            self._background.spawn(self._give(form))
+
     # What the app does.
 
     def _obey(self, decision: Decision) -> None:
@@ -160,6 +187,7 @@ class ReplApp:
                 self._background.spawn(self._interrupt())
             case ClearInput():
                 self._line.reset()
+                self._line_began = math.inf
             case Leave():
                 self._exit()
             case _:
@@ -225,6 +253,15 @@ class ReplApp:
             self._answer_keys.give_back(self._view.now)
             self._view.stir()
 
+    async def _give(self, form: QuestionForm) -> None:
+        if form.is_done:
+            self._answer_keys.take(form.event)
+            try:
+                await self._approvals.give(form)
+            finally:
+                self._answer_keys.give_back(self._view.now)
+        self._view.stir()
+
     async def _edit(self, given: ToolInput) -> ToolInput:
         async with self._screen.lent():
             self._editor = asyncio.create_task(edited(given, _run_editor))
@@ -245,7 +282,8 @@ class ReplApp:
             self._editor.cancel()
         self._screen.exit()
 
-    def _typed(self) -> None:
+    def _typed(self, text: str) -> None:
+        self._line_began = min(self._line_began, self._view.now) if text else math.inf
         self._answer_keys.typed(self._view.now)
 
 

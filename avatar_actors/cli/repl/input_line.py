@@ -59,6 +59,11 @@ def bindings_for(app: ReplApp, line: Buffer) -> KeyBindings:
     for key in KEYS:
         keys.add(key, filter=can_answer)(answer)
     keys.add(EDIT_KEY, filter=can_answer & Condition(lambda: app.can_edit))(answer)
+
+    @keys.add("escape", filter=is_empty & Condition(lambda: app.can_decline))
+    def _(_: KeyPressEvent) -> None:
+        app.decline()
+
     return keys
 
 
@@ -75,6 +80,9 @@ def _add_enter(keys: KeyBindings, app: ReplApp, line: Buffer) -> None:
             line.newline(copy_margin=False)
             return
         text = line.text
+        if app.answers(text):  # not for the history: it may be a secret
+            line.reset()
+            return
         if text.strip():
             line.append_to_history()
         line.reset()

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 _READ = 1024
 _GLANCE = 0.2
+_ESCAPE = b"\x1b"
 # The indexes of the local modes and the control characters in the result of tcgetattr.
 _LOCAL, _CHARACTERS = 3, 6
 
@@ -50,7 +51,7 @@ class Keyboard:
             termios.tcsetattr(self.descriptor, termios.TCSANOW, modes)
 
     async def pressed(self) -> str:
-        """The next keys; empty for keys that are not characters, like arrows. OSError: gone."""
+        """The next keys; of those that are no characters, like arrows, only Esc. OSError: gone."""
         import trio  # noqa: PLC0415 - half of the time of commands that do without it
 
         data = None
@@ -61,7 +62,9 @@ class Keyboard:
             else:
                 # The keys are the shell's; reading them in the background would stop us.
                 await trio.sleep(_GLANCE)
-        return "" if data.startswith(b"\x1b") else data.decode("utf-8", "ignore")
+        if data.startswith(_ESCAPE):  # an arrow, for example
+            return "\x1b" if data == _ESCAPE else ""
+        return data.decode("utf-8", "ignore")
 
     def _read(self) -> bytes | None:
         try:

@@ -21,7 +21,14 @@ from avatar_actors import (
 from avatar_actors.cli.exit_codes import Failure
 from avatar_actors.cli.terminal.device import Keyboard, StdoutWriter, size_of
 from avatar_actors.cli.terminal.painter import END, Painter
-from avatar_actors.cli.terminal.permissions import AnswerKeys, Approvals, ToolInput, edited
+from avatar_actors.cli.terminal.permissions import (
+    AnswerKeys,
+    Approvals,
+    Asked,
+    ToolInput,
+    edited,
+)
+from avatar_actors.cli.terminal.questions import QuestionForm
 
 # Seconds between two paints: enough for the eye, few enough for a slow line.
 PACE: Final = 1 / 12
@@ -34,8 +41,8 @@ class Picture(Protocol):
     """What is painted; `Display` is one."""
 
     @property
-    def asks(self) -> tuple[PermissionEvent, ...]:
-        """The open permission requests, oldest first; the frame shows the first."""
+    def asks(self) -> tuple[Asked, ...]:
+        """The open permission requests and questions, oldest first; the frame shows the first."""
         ...
 
     def finished(self, width: int) -> list[str]:
@@ -54,7 +61,8 @@ class Picture(Protocol):
 class LiveScreen:
     """Owns the screen and the keyboard together: both are ours, or both are given back.
 
-    Keys answer the permission request on the screen; `on_key` hears all of them.
+    Keys answer the request or question on the screen; `on_key` hears those that are no answer in
+    words.
     """
 
     def __init__(
@@ -154,6 +162,10 @@ class LiveScreen:
     async def _read_keys(self, picture: Picture) -> None:
         while True:
             keys = await self._keyboard.pressed()
+            form = self._answer_keys.form(trio.current_time())
+            if form is not None and form.event in picture.asks:
+                await self._fill_in(form, keys)
+                continue
             for key in keys:
                 self._on_key(key)
             request = self._answer_keys.pressed(keys, trio.current_time())
@@ -164,6 +176,14 @@ class LiveScreen:
         self._answer_keys.take(request)
         await self._approvals.press(key, request)
         self._answer_keys.give_back(trio.current_time())
+
+    async def _fill_in(self, form: QuestionForm, keys: str) -> None:
+        form.press(keys)
+        if form.is_done:
+            self._answer_keys.take(form.event)
+            await self._approvals.give(form)
+            self._answer_keys.give_back(trio.current_time())
+        self.changed()
 
     async def _follow_window(self) -> None:
         with trio.open_signal_receiver(signal.SIGWINCH, signal.SIGTSTP) as signals:

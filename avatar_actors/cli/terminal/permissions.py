@@ -1,4 +1,4 @@
-"""Answers an agent's permission requests: by a person's keys, with an editor, or by denying all."""
+"""Answers what an agent asks: by a person's keys, with an editor, or by denying all."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from avatar_actors import (
     AvatarEvent,
     PermissionEvent,
     Permit,
+    QuestionEvent,
     UnknownRequest,
 )
 from avatar_actors.cli.exit_codes import Failure
+from avatar_actors.cli.terminal.questions import QuestionForm
+from avatar_actors.cli.terminal.text import one_line
 
 ToolInput: TypeAlias = dict[str, object]
 # Lets a person change an input; Failure if that does not work.
@@ -29,10 +32,15 @@ Edit: TypeAlias = Callable[[ToolInput], Awaitable[ToolInput]]
 # Runs a command in the terminal; its exit code.
 RunEditor: TypeAlias = Callable[[list[str]], Awaitable[int]]
 TO_AGENT: Final = "Nobody can be asked here: this run takes no answers from a person."
+TO_MODEL: Final = f"{TO_AGENT} Decide by yourself, or say in your answer what you need to know."
+# What a person is asked.
+Asked: TypeAlias = PermissionEvent | QuestionEvent
 
 
 KEYS: Final = ("y", "n", "a")
 EDIT_KEY: Final = "e"
+# Characters of a question in a warning.
+_QUESTION: Final = 200
 # A key answers only once the request was on the screen this long: before, it was typed blindly.
 PAUSE: Final = 0.5
 # Any other key means that the person is typing, until they have stopped for this long.
@@ -40,21 +48,24 @@ TYPING: Final = 1.0
 
 
 class AnswerKeys:
-    """Decides whether a key answers a permission request: the oldest one, after a quiet moment."""
+    """Decides whether keys answer the oldest request or question: only after a quiet moment."""
 
     def __init__(self) -> None:
         self.can_edit = False
-        self._request: PermissionEvent | None = None
+        self._request: Asked | None = None
+        self._form: QuestionForm | None = None
         self._asked_at = self._typed_at = -math.inf
         self._taken = ""
 
-    def look(self, asks: tuple[PermissionEvent, ...], now: float) -> None:
-        """These open requests, oldest first, are on the screen now."""
+    def look(self, asks: tuple[Asked, ...], now: float) -> None:
+        """These open requests and questions, oldest first, are on the screen now."""
         waiting = [one for one in asks if one.request_id != self._taken]
         oldest = waiting[0] if waiting else None
         if oldest is not None and oldest != self._request:
             self._asked_at = now
+            self._form = QuestionForm(oldest) if isinstance(oldest, QuestionEvent) else None
         self._request = oldest
+        self._form = self._form if isinstance(oldest, QuestionEvent) else None
 
     def typed(self, now: float) -> None:
         """The person typed something that is not an answer."""
@@ -62,8 +73,17 @@ class AnswerKeys:
 
     def request(self, now: float) -> PermissionEvent | None:
         """The request that a key would answer now."""
-        is_quiet = now - self._asked_at >= PAUSE and not self._is_typing(now)
-        return self._request if is_quiet else None
+        request = self._request if self._is_quiet(now) else None
+        return request if isinstance(request, PermissionEvent) else None
+
+    def form(self, now: float) -> QuestionForm | None:
+        """The questions that keys would answer now: after a quiet moment, then all of them."""
+        form = self._form
+        return form if form is not None and (form.is_begun or self._is_quiet(now)) else None
+
+    def form_since(self, began: float) -> QuestionForm | None:
+        """The questions that a line answers that was begun then: not if it was typed ahead."""
+        return self._form if began - self._asked_at >= PAUSE else None
 
     def pressed(self, keys: str, now: float) -> PermissionEvent | None:
         """The request that these keys answer; otherwise they count as typed.
@@ -76,10 +96,10 @@ class AnswerKeys:
             self.typed(now)
         return request
 
-    def take(self, request: PermissionEvent) -> None:
+    def take(self, request: Asked) -> None:
         """A key was pressed for it; ignore further keys meanwhile."""
         self._taken = request.request_id
-        self._request = None
+        self._request = self._form = None
 
     def give_back(self, now: float) -> None:
         """The key is handled; if the request is still open, it can be answered.
@@ -92,9 +112,19 @@ class AnswerKeys:
         """What the person can do about the request; empty if there is none, or it has just come."""
         if self._request is None:
             return ""
+        if self._form is not None:
+            return self._hint_of(self._form, now)
         if self._is_typing(now):
             return f"stop typing, then press {self._named}"
         return f"press {self._named} to answer" if self.request(now) else ""
+
+    def _hint_of(self, form: QuestionForm, now: float) -> str:
+        if form.is_begun or self._is_quiet(now):
+            return form.hint()
+        return "stop typing, then answer the question" if self._is_typing(now) else ""
+
+    def _is_quiet(self, now: float) -> bool:
+        return now - self._asked_at >= PAUSE and not self._is_typing(now)
 
     def _is_typing(self, now: float) -> bool:
         return now - self._typed_at < TYPING
@@ -146,6 +176,14 @@ class Approvals:
             case _:
                 pass
 
+    async def give(self, form: QuestionForm) -> None:
+        """Send the answers to the model's questions, or that they are declined."""
+        # The turn may have ended meanwhile.
+        with suppress(UnknownRequest, AvatarDown):
+            if self.call is not None:
+                request_id, answers = form.event.request_id, form.answers
+                await self.call(lambda avatar: avatar.answer_question(request_id, answers))
+
     async def _allow_always(self, asked: PermissionEvent) -> None:
         if any(option.kind is Permit.ALLOW_ALWAYS for option in asked.options):
             await self._answer(asked, Permit.ALLOW_ALWAYS)
@@ -176,24 +214,35 @@ class Approvals:
 
 
 class DenyAll:
-    """Denies every request where nobody can be asked, and says so."""
+    """Denies every request and declines every question where nobody can be asked, and says so."""
 
     def __init__(self, warn: Callable[[str], None]) -> None:
         self.avatar: Avatar | None = None
         self._warn = warn
 
     async def hear(self, events: Sequence[AvatarEvent]) -> None:
-        """Deny the requests among these events."""
+        """Deny the requests and decline the questions among these events."""
         for event in events:
-            if isinstance(event, PermissionEvent) and self.avatar is not None:
-                tool = event.tool_name or event.title or "a tool"
-                self._warn(
-                    f"{tool} was denied, nobody can be asked here; to allow it: "
-                    "--permission unrestricted"
-                )
-                # The turn may have ended meanwhile.
-                with suppress(UnknownRequest, AvatarDown):
-                    await self.avatar.answer(event.request_id, Permit.REJECT_ONCE, message=TO_AGENT)
+            # The turn may have ended meanwhile.
+            with suppress(UnknownRequest, AvatarDown):
+                if self.avatar is None:
+                    continue
+                if isinstance(event, PermissionEvent):
+                    await self._deny(self.avatar, event)
+                elif isinstance(event, QuestionEvent):
+                    await self._decline(self.avatar, event)
+
+    async def _deny(self, avatar: Avatar, asked: PermissionEvent) -> None:
+        tool = asked.tool_name or asked.title or "a tool"
+        self._warn(
+            f"{tool} was denied, nobody can be asked here; to allow it: --permission unrestricted"
+        )
+        await avatar.answer(asked.request_id, Permit.REJECT_ONCE, message=TO_AGENT)
+
+    async def _decline(self, avatar: Avatar, asked: QuestionEvent) -> None:
+        texts = "; ".join(one_line(each.text, _QUESTION) for each in asked.questions)
+        self._warn(f"the agent asked: {texts}; it was told that nobody can be asked here")
+        await avatar.answer_question(asked.request_id, None, message=TO_MODEL)
 
 
 async def edited(given: ToolInput, run: RunEditor) -> ToolInput:

@@ -15,6 +15,8 @@ from avatar_actors import (
     PermissionClosedEvent,
     PermissionEvent,
     ProviderCapabilities,
+    QuestionClosedEvent,
+    QuestionEvent,
     TreeSnapshot,
 )
 from avatar_actors.cli.display import Display, Style
@@ -123,6 +125,9 @@ class TreeJson(TreePipe):
         self._notes.warn(text)
 
 
+_QUESTIONS = (PermissionEvent, PermissionClosedEvent, QuestionEvent, QuestionClosedEvent)
+
+
 class TreeScreen:
     """The live tree in a terminal, with the agent's questions below it.
 
@@ -173,7 +178,7 @@ class TreeScreen:
     async def hear(self, events: Sequence[AvatarEvent]) -> None:
         """Show the questions among these events, and what became of them."""
         for event in events:
-            if isinstance(event, PermissionEvent | PermissionClosedEvent):
+            if isinstance(event, _QUESTIONS):
                 self._questions.tell(event, trio.current_time())
         await self._screen.hear(events)
 
@@ -187,7 +192,7 @@ class TreeScreen:
         self._screen.restore()
 
     @property
-    def asks(self) -> tuple[PermissionEvent, ...]:
+    def asks(self) -> tuple[PermissionEvent | QuestionEvent, ...]:
         """The open questions."""
         return self._questions.asks
 

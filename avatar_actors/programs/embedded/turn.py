@@ -125,6 +125,10 @@ class AgentTurn(Cancellable, ABC):
         """Starts the background task of a step; this agent has none and runs a tool."""
         self.run_tools([scripted_call(step, self.start_child)])
 
+    def ask_user(self, question: Record) -> str:
+        """Asks the user a question and gives the answer; here nobody can be asked."""
+        return "nobody can be asked"
+
     def read_file(self, name: str) -> str:
         """The text of a file of the working directory; raises ToolFailed."""
         return Workspace(self.session.cwd).read(name)

@@ -7,6 +7,8 @@ from typing import Final
 from msgspec import UNSET, Raw, Struct
 
 from avatar_actors.model.values import Permit
+from avatar_actors.wire.acp import elicitation
+from avatar_actors.wire.acp.elicitation import ElicitationParams, Form, form_of
 from avatar_actors.wire.acp.opening import AcpOpening
 from avatar_actors.wire.acp.permissions import (
     CANCELLED,
@@ -20,9 +22,15 @@ from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered
 from avatar_actors.wire.acp.schema import ReadFileParams, WriteFileParams
 from avatar_actors.wire.acp.turn import AcpTurnAccount
 from avatar_actors.wire.acp.update_types import PermissionParams
-from avatar_actors.wire.commands import AnswerFile, AnswerPermission
+from avatar_actors.wire.commands import AnswerFile, AnswerPermission, AnswerUser
 from avatar_actors.wire.envelope import fields_of
-from avatar_actors.wire.facts import Fact, FileWanted, PermissionAsked, PermissionWithdrawn
+from avatar_actors.wire.facts import (
+    Fact,
+    FileWanted,
+    PermissionAsked,
+    RequestWithdrawn,
+    UserAsked,
+)
 from avatar_actors.wire.json_values import at, decoded, decoded_as, is_object, shown
 from avatar_actors.wire.jsonrpc import (
     INTERNAL_ERROR,
@@ -43,6 +51,7 @@ RESOURCE_NOT_FOUND: Final = -32002
 MOST_FILES: Final = 64
 
 PERMISSION: Final = "session/request_permission"
+ELICITATION: Final = "elicitation/create"
 READ_FILE: Final = "fs/read_text_file"
 WRITE_FILE: Final = "fs/write_text_file"
 
@@ -60,6 +69,13 @@ class PendingFile(Struct, frozen=True):
     is_read: bool
 
 
+class PendingForm(Struct, frozen=True):
+    """A form that awaits the user's answers."""
+
+    rpc_id: RpcId
+    form: Form
+
+
 class AgentRequests:
     """The agent's requests that await the host's answer; others are answered at once."""
 
@@ -74,13 +90,14 @@ class AgentRequests:
         # The ids are ours: an agent may use both 1 and "1".
         self._questions: dict[str, AcpQuestion] = {}
         self._questions_asked = 0
+        self._forms: dict[str, PendingForm] = {}
         self._files: dict[str, PendingFile] = {}
         self._files_asked = 0
 
     def asked(self, rpc_id: RpcId, method: str, params: Raw) -> list[Fact]:
-        """Handle a request other than one for permission."""
+        """Handle a request other than one for permission or to the user."""
         if method not in self._offered:
-            # terminal/*, elicitation/*, mcp/*: not offered, so unknown. opencode 1.18.33 asks to
+            # terminal/*, mcp/*: not offered, so unknown. opencode 1.18.33 asks to
             # write files though nobody offered it.
             self._peer.refuse(rpc_id, METHOD_NOT_FOUND, f"Method not found: {method}")
             return [remark(f"the agent asked for {method}, which is not offered")]
@@ -118,6 +135,38 @@ class AgentRequests:
         asks = PermissionAsked(request_id=request_id, tool=tool, options=question.options)
         return [*facts, asks]
 
+    def asked_user(self, rpc_id: RpcId, params: Raw, *, is_wanted: bool) -> list[Fact]:
+        """Handle a form for the user; outside a turn it is answered "cancel"."""
+        asked = decoded_as(ElicitationParams, params)
+        if asked is None or asked.mode != "form":
+            self._peer.refuse(rpc_id, INVALID_PARAMS, "Invalid params: a form is expected")
+            return [remark("the agent's elicitation is malformed, or has a mode not offered")]
+        if not is_wanted or asked.session_id != self._opening.session_id:
+            self._peer.answer(rpc_id, elicitation.CANCELLED)
+            return self._turn.late("a question to the user outside of its turn")
+        form = form_of(asked)
+        if form is None or len(self._forms) >= MOST_PENDING:
+            self._peer.answer(rpc_id, elicitation.DECLINED)
+            return [remark("the agent's form cannot be shown, or too many wait; it was declined")]
+        self._questions_asked += 1
+        request_id = f"question-{self._questions_asked}"
+        self._forms[request_id] = PendingForm(rpc_id, form)
+        return [
+            UserAsked(
+                request_id=request_id,
+                questions=form.questions,
+                message=asked.message,
+                tool_id=asked.tool_call_id or "",
+            )
+        ]
+
+    def answer_user(self, answer: AnswerUser) -> list[Fact]:
+        """Send the user's answers; ignored if the form is no longer open."""
+        pending = self._forms.pop(answer.request_id, None)
+        if pending is not None:
+            self._peer.answer(pending.rpc_id, pending.form.response(answer.answers))
+        return []
+
     def answer_permission(self, answer: AnswerPermission) -> list[Fact]:
         """Send the host's decision; ignored if the request is no longer open."""
         question = self._questions.pop(answer.request_id, None)
@@ -140,22 +189,27 @@ class AgentRequests:
 
     def taken_back(self, rpc_id: object) -> list[Fact]:
         """The agent has withdrawn its request."""
-        for request_id, question in self._questions.items():
+        open_requests: dict[str, AcpQuestion | PendingForm] = {**self._questions, **self._forms}
+        for request_id, question in open_requests.items():
             if question.rpc_id == rpc_id and type(question.rpc_id) is type(rpc_id):
-                del self._questions[request_id]
-                return [PermissionWithdrawn(request_id)]
+                self._questions.pop(request_id, None)
+                self._forms.pop(request_id, None)
+                return [RequestWithdrawn(request_id)]
         return []
 
-    def cancel_permissions(self) -> list[Fact]:
+    def cancel_questions(self) -> list[Fact]:
         """Answer "cancelled" to all, as ACP demands; else gemini 0.61.0 hangs for ever."""
         for question in self._questions.values():
             self._peer.answer(question.rpc_id, CANCELLED)
-        return self.forget_permissions()
+        for pending in self._forms.values():
+            self._peer.answer(pending.rpc_id, elicitation.CANCELLED)
+        return self.forget_questions()
 
-    def forget_permissions(self) -> list[Fact]:
+    def forget_questions(self) -> list[Fact]:
         """Drop the open requests: the turn has ended."""
-        questions, self._questions = self._questions, {}
-        return [PermissionWithdrawn(request_id) for request_id in questions]
+        request_ids = [*self._questions, *self._forms]
+        self._questions, self._forms = {}, {}
+        return [RequestWithdrawn(request_id) for request_id in request_ids]
 
     def _answer(self, question: AcpQuestion, answer: AnswerPermission) -> list[Fact]:
         option = chosen(question, answer, self._narrow_options)
@@ -185,7 +239,7 @@ class AgentRequests:
 
 
 CANCEL_REQUEST: Final = "$/cancel_request"
-# For elicitations, which we do not offer: nothing to complete. How the agent is signed in: sent at
+# For elicitations by URL, not offered: nothing to complete. How the agent is signed in: sent at
 # every start by codex-acp 2.6.0 and claude-agent-acp 0.99.1.
 QUIET: Final = frozenset({"elicitation/complete", "_auth/status_update", "auth/status_update"})
 
@@ -211,10 +265,12 @@ class Incoming:
             return self._replied(message, line)
         if message.id is UNSET or message.id is None:
             return self._notified(message.method, message, line)
-        if message.method == PERMISSION:
+        requests = self._requests
+        questions = {PERMISSION: requests.asked_permission, ELICITATION: requests.asked_user}
+        if (ask := questions.get(message.method)) is not None:
             is_wanted = self._progress.phase is Phase.TURN
-            return self._requests.asked_permission(message.id, message.params, is_wanted=is_wanted)
-        return self._requests.asked(message.id, message.method, message.params)
+            return ask(message.id, message.params, is_wanted=is_wanted)
+        return requests.asked(message.id, message.method, message.params)
 
     def unread(self, line: bytes, why: str) -> list[Fact]:
         """Handle an unreadable line: a request is answered with an error, a reply counts as one.

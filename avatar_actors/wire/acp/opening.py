@@ -146,6 +146,8 @@ class AcpOpening:
                 # Without these, codex-acp 2.6.0 and claude-agent-acp 0.99.1 write their warnings
                 # into the answer.
                 "session": {"notices": {}, "compaction": {}},
+                # By a form, not by a URL: nobody here could say when the page is done.
+                "elicitation": {"form": {}},
             },
             "clientInfo": {"name": "avatar-actors", "version": __version__},
         }

@@ -17,6 +17,7 @@ from avatar_actors.wire.acp.update_types import UPDATE_LINE, MessageChunk, Updat
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,
+    AnswerUser,
     Call,
     Cancel,
     Close,
@@ -39,7 +40,7 @@ TAKES: Final[Mapping[Phase, frozenset[type[Command]]]] = {
     Phase.NEW: frozenset({Open, Close}),
     Phase.OPENING: frozenset({AnswerFile, Close}),
     Phase.IDLE: frozenset({Prompt, Call, AnswerFile, Close}),
-    Phase.TURN: frozenset({Cancel, Steer, AnswerPermission, AnswerFile, Call, Close}),
+    Phase.TURN: frozenset({Cancel, Steer, AnswerPermission, AnswerUser, AnswerFile, Call, Close}),
     Phase.CANCELLING: frozenset({AnswerFile, Call, Close}),
     Phase.CLOSED: frozenset(),
 }
@@ -68,6 +69,7 @@ class AcpWire:
             Cancel: self._cancel,
             Steer: self._steer,
             AnswerPermission: self._requests.answer_permission,
+            AnswerUser: self._requests.answer_user,
             AnswerFile: self._requests.answer_file,
             Call: self._calls.call,
             Close: self._close,
@@ -150,7 +152,7 @@ class AcpWire:
     def _prompt_answered(self, reply: Reply) -> list[Fact]:
         is_cancelling = self._progress.phase is Phase.CANCELLING
         self._progress.go(Step.OVER)
-        withdrawn = self._requests.forget_permissions()
+        withdrawn = self._requests.forget_questions()
         return [*withdrawn, *self._turn.end(reply, is_cancelling=is_cancelling)]
 
     def _cancel(self, command: Cancel) -> list[Fact]:
@@ -158,7 +160,7 @@ class AcpWire:
             return []
         self._peer.notify("session/cancel", {"sessionId": self._opening.session_id})
         self._progress.go(Step.CANCEL)
-        return self._requests.cancel_permissions()
+        return self._requests.cancel_questions()
 
     def _steer(self, command: Steer) -> list[Fact]:
         if command.turn_id != self._turn.turn_id:

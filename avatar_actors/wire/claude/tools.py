@@ -35,6 +35,7 @@ KINDS: Final = {
     "Agent": "think",
     "Task": "think",
     "TodoWrite": "think",
+    "AskUserQuestion": "think",
     "EnterPlanMode": "switch_mode",
     "ExitPlanMode": "switch_mode",
 }

@@ -24,6 +24,7 @@ from avatar_actors.wire.claude.usage import Meter
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,
+    AnswerUser,
     Call,
     Cancel,
     Close,
@@ -137,6 +138,7 @@ class ClaudeWire:
             Steer: self._steer,
             Cancel: self._cancel,
             AnswerPermission: self._permissions.answer,
+            AnswerUser: self._permissions.answer_user,
             AnswerFile: lambda _: [remark("Claude Code reads its files by itself")],
             Call: self._call,
             Close: self._close,

@@ -21,6 +21,7 @@ from avatar_actors.model.values import (
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,
+    AnswerUser,
     Call,
     Cancel,
     Close,
@@ -94,6 +95,7 @@ class GeminiHeadlessWire:
             Steer: lambda _: [remark("gemini takes nothing into a running turn")],
             Cancel: self._cancel,
             AnswerPermission: lambda _: [remark("gemini asks for no permission in this mode")],
+            AnswerUser: lambda _: [remark("gemini asks its user nothing in this mode")],
             AnswerFile: lambda _: [remark("gemini reads its files by itself")],
             Call: lambda call: [Answered(call.call_id, error="gemini cannot do that in this mode")],
             Close: self._close,

@@ -7,6 +7,7 @@ import time
 from avatar_actors.programs.embedded.json_lines import (
     Record,
     is_record,
+    items_in,
     record_in,
     records_in,
     text_in,
@@ -161,6 +162,25 @@ class ClaudeTurn(AgentTurn):
         self._state.system("permission_denied", {**denied, "decision_reason_type": "mode"})
         return self._deny(call, why)
 
+    def ask_user(self, question: Record) -> str:
+        """The tool AskUserQuestion, whose answers come with the permission to run it."""
+        text = text_in(question, "question")
+        asked: Record = {
+            "question": text,
+            "header": text_in(question, "header", "Answer"),
+            "options": [
+                {"label": str(one), "description": f"This is {one}"}
+                for one in items_in(question, "options")
+            ],
+            "multiSelect": question.get("multiple") is True,
+        }
+        call = ToolUse("AskUserQuestion", {"questions": [asked]}, _answers_told)
+        if self.ask_permission(call) != ALLOWED:
+            return call.output
+        call.perform()
+        self.show_tool_end(call)
+        return text_in(record_in(call.input, "answers"), text, "no answer")
+
     def _ask(self, call: ToolUse) -> object:
         self._state.enter("requires_action")
         reply = self.request("can_use_tool", shapes.can_use_tool(call))
@@ -258,6 +278,10 @@ class ClaudeTurn(AgentTurn):
         state.results += 1
         state.last_is_error = ended["is_error"] is True
         state.send(line)
+
+
+def _answers_told() -> str:
+    return "Your questions have been answered."
 
 
 def _todos_written() -> str:

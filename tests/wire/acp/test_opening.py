@@ -48,6 +48,7 @@ def test_handshake_offers_what_is_implemented() -> None:
         "fs": {"readTextFile": False, "writeTextFile": False},
         "terminal": False,
         "session": {"notices": {}, "compaction": {}},
+        "elicitation": {"form": {}},
     }
 
 

@@ -9,7 +9,7 @@ from avatar_actors.wire.acp.permissions import MOST_PENDING
 from avatar_actors.wire.acp.profile import AcpProfile, FilesOffered
 from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import AnswerFile, AnswerPermission, Cancel, Close, Prompt
-from avatar_actors.wire.facts import FileWanted, PermissionAsked, PermissionWithdrawn, TurnOver
+from avatar_actors.wire.facts import FileWanted, PermissionAsked, RequestWithdrawn, TurnOver
 from tests.wire.acp.digest import words
 from tests.wire.acp.replay import SESSION, in_turn, line_of, opened, reply, request, sent, update
 
@@ -120,8 +120,8 @@ def test_cancel_answers_the_questions_by_itself() -> None:
     first, second = asked_by(wire, question(0)), asked_by(wire, question("b", "u"))
     withdrawn = wire.command(Cancel(1))
     assert withdrawn == [
-        PermissionWithdrawn(first.request_id),
-        PermissionWithdrawn(second.request_id),
+        RequestWithdrawn(first.request_id),
+        RequestWithdrawn(second.request_id),
     ]
     cancel, *answers = sent(wire)
     assert cancel["method"] == "session/cancel"
@@ -154,7 +154,7 @@ def test_questions_end_with_their_turn() -> None:
     wire = in_turn()
     asked = asked_by(wire, question(0))
     facts = wire.receive(reply(2, {"stopReason": "end_turn"}))
-    assert facts[0] == PermissionWithdrawn(asked.request_id)
+    assert facts[0] == RequestWithdrawn(asked.request_id)
     assert isinstance(facts[-1], TurnOver)
     assert facts[-1].outcome is Outcome.COMPLETED
 
@@ -163,7 +163,7 @@ def test_agent_can_take_its_question_back() -> None:
     wire = in_turn()
     asked = asked_by(wire, question(3))
     back = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 3}}
-    assert wire.receive(line_of(back)) == [PermissionWithdrawn(asked.request_id)]
+    assert wire.receive(line_of(back)) == [RequestWithdrawn(asked.request_id)]
     assert wire.receive(line_of(back)) == []
 
 
@@ -188,7 +188,7 @@ def test_malformed_question_is_refused(params: object) -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ["fs/read_text_file", "terminal/create", "elicitation/create", "mcp/connect", "_x/y", "what"],
+    ["fs/read_text_file", "terminal/create", "mcp/connect", "_x/y", "what"],
 )
 def test_request_that_was_not_offered_is_not_found(method: str) -> None:
     wire = in_turn()

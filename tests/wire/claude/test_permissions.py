@@ -8,7 +8,7 @@ from avatar_actors.model.events import DiagnosticEvent, ToolEvent
 from avatar_actors.model.values import Permit, ToolStatus
 from avatar_actors.wire.claude.wire import ClaudeWire
 from avatar_actors.wire.commands import AnswerPermission, Cancel, Prompt
-from avatar_actors.wire.facts import PermissionAsked, PermissionWithdrawn
+from avatar_actors.wire.facts import PermissionAsked, RequestWithdrawn
 from tests.wire.claude.replay import Replay, line_of, opened, said, success
 
 RULE = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow"}
@@ -130,7 +130,7 @@ def test_a_withdrawn_request_takes_no_answer() -> None:
     wire = in_turn()
     wire.receive(ask())
     cancel = line_of({"type": "control_cancel_request", "request_id": "r1"})
-    assert wire.receive(cancel) == [PermissionWithdrawn("r1")]
+    assert wire.receive(cancel) == [RequestWithdrawn("r1")]
     wire.command(AnswerPermission(request_id="r1", permit=Permit.ALLOW_ONCE))
     assert wire.data_to_send() == b""
 
@@ -138,7 +138,7 @@ def test_a_withdrawn_request_takes_no_answer() -> None:
 def test_cancelling_answers_all_requests_and_those_that_come_after() -> None:
     wire = in_turn()
     wire.receive(ask("r1") + ask("r2"))
-    assert wire.command(Cancel(1)) == [PermissionWithdrawn("r1"), PermissionWithdrawn("r2")]
+    assert wire.command(Cancel(1)) == [RequestWithdrawn("r1"), RequestWithdrawn("r2")]
     interrupt, *answers = said(wire)
     assert interrupt["request"] == {"subtype": "interrupt"}
     assert [one["response"]["request_id"] for one in answers] == ["r1", "r2"]
@@ -162,7 +162,7 @@ def test_an_idle_agent_waits_for_no_answer() -> None:
     wire = in_turn()
     wire.receive(ask())
     idle = {"type": "system", "subtype": "session_state_changed", "state": "idle"}
-    assert wire.receive(line_of(idle)) == [PermissionWithdrawn("r1")]
+    assert wire.receive(line_of(idle)) == [RequestWithdrawn("r1")]
     assert wire.data_to_send() == b""
 
 

@@ -16,7 +16,7 @@ from avatar_actors.wire.facts import (
     OpenFailed,
     OpenFailure,
     PermissionAsked,
-    PermissionWithdrawn,
+    RequestWithdrawn,
     SessionRenamed,
     TurnOver,
 )
@@ -95,7 +95,7 @@ async def test_a_cancel_ends_the_turn_and_withdraws_the_question(tmp_path: Path)
         await line.say(Prompt(1, script({"ask": "Write", "input": {}}, {"wait": 60})))
         asked = await line.hear(PermissionAsked)
         await line.say(Cancel(1))
-        assert await line.hear(PermissionWithdrawn) == PermissionWithdrawn(asked.request_id)
+        assert await line.hear(RequestWithdrawn) == RequestWithdrawn(asked.request_id)
         assert (await line.hear(TurnOver)).outcome is Outcome.CANCELLED
         await line.say(Prompt(2, script({"say": "still here"})))
         over = await line.hear(TurnOver)

@@ -120,6 +120,7 @@ class AcpClient:
         self.replies = Replies()
         self.can_read = False
         self.can_write = False
+        self.can_ask_user = False
         self._ids = itertools.count()
 
     def next_id(self) -> object:
@@ -128,7 +129,9 @@ class AcpClient:
 
     def learn(self, params: Record) -> None:
         """Takes in what the client can do."""
-        files = record_in(record_in(params, "clientCapabilities"), "fs")
+        capabilities = record_in(params, "clientCapabilities")
+        files = record_in(capabilities, "fs")
+        self.can_ask_user = "form" in record_in(capabilities, "elicitation")
         self.can_read = files.get("readTextFile") is True
         self.can_write = files.get("writeTextFile") is True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from avatar_actors import __version__
-from avatar_actors.programs.embedded.json_lines import Record, text_in
+from avatar_actors.programs.embedded.json_lines import Record, items_in, record_in, text_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,6 +153,34 @@ def permission_options(features: AcpFeatures) -> list[Record]:
         {"optionId": option, "name": name, "kind": kind}
         for option, name, kind in features.permission
     ]
+
+
+def question_form(question: Record, session_id: str) -> Record:
+    """The form of a question: its options, and a field for words of one's own if it takes them."""
+    options = [{"const": str(one), "title": str(one)} for one in items_in(question, "options")]
+    answer: Record = {"type": "string", "title": text_in(question, "header", "Answer")}
+    if question.get("multiple") is True:
+        answer |= {"type": "array", "items": {"anyOf": options}}
+    elif options:
+        answer["oneOf"] = options
+    properties: Record = {"answer": answer}
+    if options and question.get("text") is True:
+        properties["answer_custom"] = {"type": "string", "title": "Other"}
+    return {
+        "mode": "form",
+        "sessionId": session_id,
+        "message": text_in(question, "question"),
+        "requestedSchema": {"type": "object", "properties": properties},
+    }
+
+
+def form_answer(result: Record) -> str:
+    """What the client has filled in, or what it did instead."""
+    if text_in(result, "action") != "accept":
+        return text_in(result, "action", "no answer")
+    content = record_in(result, "content")
+    given = [*items_in(content, "answer"), content.get("answer"), content.get("answer_custom")]
+    return ", ".join(text for text in given if isinstance(text, str))
 
 
 def usage_update(turn: AgentTurn) -> Record:

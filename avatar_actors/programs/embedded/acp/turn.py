@@ -89,6 +89,14 @@ class AcpTurn(AgentTurn):
             self.show_refusal(call)
         return answer
 
+    def ask_user(self, question: Record) -> str:
+        """An elicitation/create, if the client offers it."""
+        if not self._client.can_ask_user:
+            return super().ask_user(question)
+        form = messages.question_form(question, self.session.id)
+        reply = self.request("elicitation/create", form)
+        return messages.form_answer(record_in(reply if is_record(reply) else {}, "result"))
+
     def show_refusal(self, call: ToolUse) -> None:
         """Ends a tool call that was not allowed."""
         call.is_failed = True

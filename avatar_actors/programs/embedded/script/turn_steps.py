@@ -101,6 +101,11 @@ def ask(player: ScriptPlayer, step: Record) -> None:
     player.turn.say(f"[{answer}]")
 
 
+def question(player: ScriptPlayer, step: Record) -> None:
+    """`question`: the user, by `options`, `multiple` or `text` of their own; the answer is said."""
+    player.turn.say(f"[{player.turn.ask_user(step)}]")
+
+
 def usage(player: ScriptPlayer, step: Record) -> None:
     """`usage`: counts and `cost` that the turn reports in its own form."""
     given = record_in(step, "usage")
@@ -280,6 +285,7 @@ TURN_STEPS: dict[str, Callable[[ScriptPlayer, Record], None]] = {
     "task": task,
     "plan": plan,
     "ask": ask,
+    "question": question,
     "usage": usage,
     "wait": wait,
     "until": until,
