@@ -54,9 +54,9 @@ AVATAR_PARTS = (
         for part in ("actor_client", "event_stream", "messages", "state.*", "structured_output")
     ),
 )
-TURN_QUEUE_PARTS = (
-    "avatar_actors.avatar.actors.turn_limits",
-    "avatar_actors.avatar.actors.turn_runner",
+ACTOR_PARTS = tuple(  # no actors of their own
+    f"avatar_actors.avatar.actors.{part}"
+    for part in ("host_functions", "turn_limits", "turn_runner")
 )
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),
@@ -81,14 +81,9 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.session.remote.asyncio_loop": ("trio_asyncio.*",),
     "avatar_actors.avatar": AVATAR,
     "avatar_actors.avatar.actors": AVATAR_PARTS,
-    # Its part, which is no actor of its own.
-    "avatar_actors.avatar.actors.gatekeeper": (
-        *AVATAR_PARTS,
-        "avatar_actors.avatar.actors.host_functions",
-    ),
-    # Its two parts, which are no actors of their own.
-    "avatar_actors.avatar.actors.turn_queue": (*AVATAR_PARTS, *TURN_QUEUE_PARTS),
-    "avatar_actors.avatar.actors.turn_runner": (*AVATAR_PARTS, *TURN_QUEUE_PARTS),
+    "avatar_actors.avatar.actors.gatekeeper": (*AVATAR_PARTS, *ACTOR_PARTS),
+    "avatar_actors.avatar.actors.turn_queue": (*AVATAR_PARTS, *ACTOR_PARTS),
+    "avatar_actors.avatar.actors.turn_runner": (*AVATAR_PARTS, *ACTOR_PARTS),
     # Decisions without I/O: no trio, and of the actors only their messages.
     "avatar_actors.avatar.state": (
         *PROVIDERS,

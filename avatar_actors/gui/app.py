@@ -208,9 +208,7 @@ class AvatarApp(App[int]):
     async def _send_while_busy(self, pane: AvatarPane, text: str) -> None:
         if await self.actions.answers(pane, text):
             pane.prompt.restart()
-            return
-        how = await self.actions.ask_while_busy(pane)
-        if how is not None:
+        elif (how := await self.actions.ask_while_busy(pane)) is not None:
             self._send(pane, text, how)
 
     def action_cancel(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import stat
 import sys
@@ -12,6 +13,8 @@ from typing import Any, Final
 _READ = 1024
 _GLANCE = 0.2
 _ESCAPE = b"\x1b"
+# What an arrow or a function key sends.
+_SEQUENCE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.)")
 # The indexes of the local modes and the control characters in the result of tcgetattr.
 _LOCAL, _CHARACTERS = 3, 6
 
@@ -62,8 +65,8 @@ class Keyboard:
             else:
                 # The keys are the shell's; reading them in the background would stop us.
                 await trio.sleep(_GLANCE)
-        if data.startswith(_ESCAPE):  # an arrow, for example
-            return "\x1b" if data == _ESCAPE else ""
+        if data.startswith(_ESCAPE):
+            return "\x1b" if _SEQUENCE.sub(b"", data) == _ESCAPE else ""
         return data.decode("utf-8", "ignore")
 
     def _read(self) -> bytes | None:
