@@ -215,7 +215,7 @@ def _collections() -> Generator[list[float]]:
 
 
 async def _stream(avatar: Avatar) -> None:
-    async with avatar.turn(pulse(round(RATE * STREAM), RATE)) as turn:
+    async with avatar.turn(pulse(round(RATE * STREAM), 1 / RATE)) as turn:
         async for _ in turn:
             pass
     assert turn.outcome is Outcome.COMPLETED, (turn.outcome, turn.reason)

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from bench.agents.figure import Bound, Figure, NoneAtAll, RatioAtMost, Samples, percentile
-from bench.agents.paced import paced_agent
 from bench.agents.program import Part, Say, main
+from bench.agents.quiet_agent import quiet_agent
 from bench.contest import Scale
 from bench.measure import turns
 from bench.paced_load import Found, Load
@@ -67,7 +67,7 @@ def _paced(scale: Scale, say: Say) -> Iterator[Figure]:
 
 def _of_size(load: Load, rounds: int, say: Say) -> Iterator[Figure]:
     of = {name: Samples() for name in ("cpu", "p50", "p99", "waited", "lost")}
-    with paced_agent() as command:
+    with quiet_agent() as command:
         for number, contestant in turns(list(HOSTS), rounds):
             say(f"{load.agents} avatars, round {number + 1} of {rounds}, {contestant}")
             found = found_by(contestant, load, command)
@@ -100,7 +100,7 @@ def _of_size(load: Load, rounds: int, say: Say) -> Iterator[Figure]:
 
 def _short_turn(scale: Scale, say: Say) -> Iterator[Figure]:
     load, rounds, cpu = Load(turns=TURNS[scale]), ROUNDS[scale], Samples()
-    with paced_agent() as command:
+    with quiet_agent() as command:
         for number, contestant in turns(["ours", "SDK"], rounds):
             say(f"round {number + 1} of {rounds}, {contestant}")
             cpu.add(contestant, found_by(contestant, load, command).cpu)

@@ -105,7 +105,7 @@ def _agents(load: Load, command: Sequence[str]) -> Generator[list[tuple[IO[bytes
 
 
 def _prompt_line(text: str) -> bytes:
-    params: dict[str, Any] = {"sessionId": "paced", "prompt": [{"type": "text", "text": text}]}
+    params: dict[str, Any] = {"sessionId": "quiet", "prompt": [{"type": "text", "text": text}]}
     request = {"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": params}
     return json.dumps(request, separators=(",", ":")).encode() + b"\n"
 

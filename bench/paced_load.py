@@ -12,14 +12,15 @@ from pathlib import Path
 
 import msgspec
 
-from bench.agents.paced import paced_prompt
+from avatar_actors import Runtime
+from bench.agents.quiet_agent import pulse
 
 # What a host may take to prompt all its agents before the first one speaks.
 AHEAD = 0.3
 AHEAD_EACH = 0.005
 # How long the agents wait with the ends of their turns.
 LINGER = 0.3
-SHORT_TURN = paced_prompt(0, 0, 1, 0)
+SHORT_TURN = pulse(1, every=0)
 WARM_UP = 50
 
 
@@ -58,15 +59,15 @@ class Listener:
 
     def prompts(self) -> Iterator[str]:
         """One for each agent; they begin one after the other within the first interval."""
-        every = round(1e9 / self._load.rate)
+        every = 1 / self._load.rate
         for number in range(self._load.agents):
-            start = round(self.start * 1e9) + every * number // self._load.agents
-            yield paced_prompt(start, every, self._load.pieces, round(LINGER * 1e9))
+            start = self.start + every * number / self._load.agents
+            yield pulse(self._load.pieces, every, start, LINGER)
 
     def hear(self, text: str) -> None:
         """One piece, or several that were merged."""
         now = time.monotonic_ns()
-        for written in text.split():
+        for written in text.split()[1::2]:
             self._delays.append(now - int(written))
 
     def look(self) -> None:
@@ -95,7 +96,8 @@ def turns_since(began: float, turns: int) -> Found:
 
 
 def run_host(host: Callable[[Load, Sequence[str]], Found]) -> None:
-    """The program of a host."""
+    """The program of a host. All have the garbage collector that a host of many agents should."""
+    Runtime.tune_collector()
     load, *command = sys.argv[1:]
     found = host(msgspec.json.decode(load, type=Load), command)
     sys.stdout.buffer.write(msgspec.json.encode(found))

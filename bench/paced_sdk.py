@@ -66,7 +66,7 @@ async def _agent(stack: AsyncExitStack, command: Sequence[str]) -> tuple[Agent, 
 
 
 async def _prompt(agent: Agent, text: str) -> None:
-    await agent.prompt(session_id="paced", prompt=[acp.text_block(text)])
+    await agent.prompt(session_id="quiet", prompt=[acp.text_block(text)])
 
 
 if __name__ == "__main__":

@@ -2,28 +2,31 @@
 
    It starts in a millisecond and does what a prompt says:
 
-     pulse COUNT MICROSECONDS   so many updates, one every so often; the text of each is its number
-                                and the monotonic time of its writing in ns: "0 123456789 "
-     say BYTES                  one update with a text of so many bytes
-     anything else              no update
+     pulse COUNT EVERY START LINGER   so many updates, one every so often, the first at START (0: now),
+                                      and a pause before the turn's end; all in ns of the monotonic
+                                      clock. The text of each is its number and the time of its
+                                      writing: "0 123456789 "
+     say BYTES                        one update with a text of so many bytes
+     anything else                    no update
 
    Every update is one write. A cancelled pulse ends as cancelled; the end of stdin ends the agent.
    It looks for names in a line instead of parsing it, which is enough for clients that mean well. */
 
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { ID_LENGTH = 128, LINE_BEYOND_TEXT = 256 };
 
 static char turn_id[ID_LENGTH];
-static long pulses_left, pulse_number;
-static long long pulse_every_ns, pulse_due_ns;
+/* The updates that are left, and the end of the turn as the last step. */
+static long steps_left, pulse_number;
+static long long every_ns, due_ns, linger_ns;
 
 static long long now_ns(void) {
     struct timespec now;
@@ -61,17 +64,20 @@ static void end_turn(const char *reason) {
     snprintf(result, sizeof result, "{\"stopReason\":\"%s\"}", reason);
     answer(turn_id, result);
     turn_id[0] = 0;
-    pulses_left = 0;
+    steps_left = 0;
 }
 
 /* All that are due: who is late catches up. */
 static void pulse(void) {
-    while (pulses_left > 0 && now_ns() >= pulse_due_ns) {
+    while (steps_left > 0 && now_ns() >= due_ns) {
         char text[64];
+        if (--steps_left == 0) {
+            end_turn("end_turn");
+            return;
+        }
         snprintf(text, sizeof text, "%ld %lld ", pulse_number++, now_ns());
         update(text);
-        pulse_due_ns += pulse_every_ns;
-        if (--pulses_left == 0) end_turn("end_turn");
+        due_ns = steps_left > 1 ? due_ns + every_ns : now_ns() + linger_ns;
     }
 }
 
@@ -86,12 +92,12 @@ static void say(long bytes) {
 
 static void prompted(const char *line) {
     const char *order = strstr(line, "\"pulse ");
-    long count = 0, microseconds = 0, bytes = 0;
-    if (order != NULL && sscanf(order, "\"pulse %ld %ld", &count, &microseconds) == 2 && count > 0) {
-        pulses_left = count;
+    long count = 0, bytes = 0;
+    if (order != NULL
+        && sscanf(order, "\"pulse %ld %lld %lld %lld", &count, &every_ns, &due_ns, &linger_ns) == 4) {
+        steps_left = count + 1;
         pulse_number = 0;
-        pulse_every_ns = microseconds * 1000LL;
-        pulse_due_ns = now_ns();
+        if (due_ns == 0) due_ns = now_ns();
         return;
     }
     order = strstr(line, "\"say ");
@@ -144,19 +150,22 @@ static size_t hear_lines(char *buffer, size_t held) {
     return held;
 }
 
-static int until_next_pulse_ms(void) {
-    long long left = pulse_due_ns - now_ns();
-    if (pulses_left == 0) return -1;
-    return left > 0 ? (int)((left + 999999) / 1000000) : 0;
+/* Whether there is something to read, before the next step is due. */
+static int wait_for_input(void) {
+    long long left = due_ns - now_ns();
+    struct timespec until_due = {.tv_sec = left / 1000000000LL, .tv_nsec = left % 1000000000LL};
+    fd_set input;
+    FD_ZERO(&input);
+    FD_SET(STDIN_FILENO, &input);
+    if (left < 0) until_due = (struct timespec){0};
+    return pselect(STDIN_FILENO + 1, &input, NULL, NULL, steps_left ? &until_due : NULL, NULL) > 0;
 }
 
 int main(void) {
     size_t room = 65536, held = 0;
     char *buffer = malloc(room);
-    struct pollfd stdin_poll = {.fd = STDIN_FILENO, .events = POLLIN};
     while (buffer != NULL) {
-        int ready = poll(&stdin_poll, 1, until_next_pulse_ms());
-        if (ready > 0) {
+        if (wait_for_input()) {
             if (held == room && (buffer = realloc(buffer, room *= 2)) == NULL) return 1;
             ssize_t got = read(STDIN_FILENO, buffer + held, room - held);
             if (got <= 0) return 0;

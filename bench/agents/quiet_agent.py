@@ -34,9 +34,15 @@ def quiet_agent() -> Generator[tuple[str, ...]]:
         yield (program,)
 
 
-def pulse(count: int, rate: float) -> str:
-    """The prompt for so many updates, `rate` a second; each text is "NUMBER MONOTONIC_NS "."""
-    return f"pulse {count} {round(1e6 / rate)}"
+def pulse(count: int, every: float, start: float = 0.0, linger: float = 0.0) -> str:
+    """The prompt for so many updates, one every so many seconds; each text is "NUMBER NS ".
+
+    The first comes when the monotonic clock says `start` (0: at once), the turn's end `linger`
+    seconds after the last. NS is the monotonic time of writing.
+    """
+    return " ".join(
+        ["pulse", str(count), *(str(round(1e9 * each)) for each in (every, start, linger))]
+    )
 
 
 def say(length: int) -> str:
@@ -47,13 +53,14 @@ def say(length: int) -> str:
 class _Agent:
     def __init__(self) -> None:
         self._turn_id: object = None
+        # The updates that are left, and the end of the turn as the last step.
         self._left = self._number = 0
-        self._every = self._due = 0.0
+        self._every = self._due = self._linger = 0
 
     def run(self) -> None:
         held = b""
         while True:
-            left = max(0.0, self._due - time.monotonic()) if self._left else None
+            left = max(0, self._due - time.monotonic_ns()) / 1e9 if self._left else None
             if select.select([0], [], [], left)[0]:
                 data = os.read(0, 65536)
                 if not data:
@@ -83,9 +90,10 @@ class _Agent:
 
     def _prompted(self, words: list[str]) -> None:
         match words:
-            case ["pulse", count, microseconds]:
-                self._left, self._number = int(count), 0
-                self._every, self._due = int(microseconds) / 1e6, time.monotonic()
+            case ["pulse", count, every, start, linger]:
+                self._left, self._number = int(count) + 1, 0
+                self._every, self._linger = int(every), int(linger)
+                self._due = int(start) or time.monotonic_ns()
                 return
             case ["say", length]:
                 _update("x" * int(length))
@@ -94,13 +102,15 @@ class _Agent:
         self._end("end_turn")
 
     def _pulse(self) -> None:
-        while self._left and time.monotonic() >= self._due:
-            _update(f"{self._number} {time.monotonic_ns()} ")
-            self._due += self._every
-            self._number += 1
+        while self._left and time.monotonic_ns() >= self._due:
             self._left -= 1
             if not self._left:
                 self._end("end_turn")
+                return
+            _update(f"{self._number} {time.monotonic_ns()} ")
+            is_last = self._left == 1
+            self._due = time.monotonic_ns() + self._linger if is_last else self._due + self._every
+            self._number += 1
 
     def _end(self, reason: str) -> None:
         _answer(self._turn_id, {"stopReason": reason})

@@ -82,15 +82,19 @@ def test_it_says_a_text_of_the_length_that_it_was_asked_for(client: Client) -> N
 
 def test_its_pulses_are_numbered_and_none_comes_before_its_time(client: Client) -> None:
     began = time.monotonic_ns()
-    client.prompt(pulse(5, rate=100))
+    client.prompt(pulse(5, every=0.01, start=began / 1e9 + 0.05, linger=0.05))
     words = [client.text().split() for _ in range(5)]
     assert client.stop_reason() == "end_turn"
+    ended = time.monotonic_ns()
     assert [int(number) for number, _ in words] == [0, 1, 2, 3, 4]
-    assert all(int(at) >= began + int(number) * 10_000_000 for number, at in words)
+    # A float of seconds cannot tell a microsecond of a machine that is up for years.
+    first = began + 49_999_000
+    assert all(int(at) >= first + int(number) * 10_000_000 for number, at in words)
+    assert ended >= int(words[-1][1]) + 50_000_000
 
 
 def test_pulse_that_is_cancelled_ends_at_once(client: Client) -> None:
-    client.prompt(pulse(1000, rate=0.01))
+    client.prompt(pulse(1000, every=100))
     assert client.text().startswith("0 ")
     client.send(method="session/cancel", params={"sessionId": "quiet"})
     assert client.stop_reason() == "cancelled"
