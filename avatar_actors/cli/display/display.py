@@ -146,7 +146,8 @@ class Display:
 
     def _answered(self, event: PermissionClosedEvent) -> None:
         asked = self._state.asks.get(event.request_id)
-        tool = permission_question.named(asked.event) if asked else event.request_id
+        waiting = [job.label for job in self._work.jobs.values() if job.asks]
+        tool = permission_question.named(asked.event) if asked else "".join(waiting[-1:])
         self._add([answered(event, tool, self._style.signs)])
 
 

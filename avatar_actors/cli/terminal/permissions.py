@@ -17,8 +17,11 @@ from avatar_actors import (
     Avatar,
     AvatarDown,
     AvatarEvent,
+    PermissionClosedEvent,
     PermissionEvent,
     Permit,
+    ToolEvent,
+    ToolStatus,
     UnknownRequest,
 )
 from avatar_actors.cli.exit_codes import Failure
@@ -28,6 +31,7 @@ ToolInput: TypeAlias = dict[str, object]
 Edit: TypeAlias = Callable[[ToolInput], Awaitable[ToolInput]]
 # Runs a command in the terminal; its exit code.
 RunEditor: TypeAlias = Callable[[list[str]], Awaitable[int]]
+_ALLOW: Final = "to allow it: --permission unrestricted"
 TO_AGENT: Final = "Nobody can be asked here: this run takes no answers from a person."
 
 
@@ -181,19 +185,36 @@ class DenyAll:
     def __init__(self, warn: Callable[[str], None]) -> None:
         self.avatar: Avatar | None = None
         self._warn = warn
+        self._tool = ""
+        self._answered: set[str] = set()
 
     async def hear(self, events: Sequence[AvatarEvent]) -> None:
-        """Deny the requests among these events."""
+        """Deny the requests among these events, and tell what mode or policy has denied."""
         for event in events:
-            if isinstance(event, PermissionEvent) and self.avatar is not None:
-                tool = event.tool_name or event.title or "a tool"
-                self._warn(
-                    f"{tool} was denied, nobody can be asked here; to allow it: "
-                    "--permission unrestricted"
-                )
-                # The turn may have ended meanwhile.
-                with suppress(UnknownRequest, AvatarDown):
-                    await self.avatar.answer(event.request_id, Permit.REJECT_ONCE, message=TO_AGENT)
+            match event:
+                case ToolEvent(status=ToolStatus.APPROVAL):
+                    self._tool = event.tool_name or event.title
+                case PermissionEvent():
+                    await self._deny(event)
+                case PermissionClosedEvent(permit=Permit.REJECT_ONCE | Permit.REJECT_ALWAYS):
+                    self._tell(event)
+                case _:
+                    pass
+
+    async def _deny(self, asked: PermissionEvent) -> None:
+        if self.avatar is None:
+            return
+        self._answered.add(asked.request_id)
+        tool = asked.tool_name or asked.title or "a tool"
+        self._warn(f"{tool} was denied, nobody can be asked here; {_ALLOW}")
+        # The turn may have ended meanwhile.
+        with suppress(UnknownRequest, AvatarDown):
+            await self.avatar.answer(asked.request_id, Permit.REJECT_ONCE, message=TO_AGENT)
+
+    def _tell(self, closed: PermissionClosedEvent) -> None:
+        if closed.request_id not in self._answered:
+            advice = f"; {_ALLOW}" if closed.why == "safe mode" else ""
+            self._warn(f"{self._tool or 'a tool'} was denied by {closed.why}{advice}")
 
 
 async def edited(given: ToolInput, run: RunEditor) -> ToolInput:
