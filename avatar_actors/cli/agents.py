@@ -218,7 +218,8 @@ async def _asked(choice: AgentChoice) -> tuple[HealthStatus, ProviderCapabilitie
 
 def _show(choice: AgentChoice, status: HealthStatus, can: ProviderCapabilities) -> None:
     is_healthy = "healthy" if status.is_healthy else "not healthy"
-    say_heading(f"{choice.name} is {is_healthy}: {choice.why}")
+    say_heading(f"{choice.name} is {is_healthy}")
+    say(f"  chosen: {choice.why}")
     say(f"  agent: {can.agent} {can.version}".rstrip())
     say(f"  state: {status.state.value}")
     for name in can.__struct_fields__:

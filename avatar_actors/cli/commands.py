@@ -161,6 +161,19 @@ def _end(error: click.ClickException) -> int:
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f" (see: {error.ctx.command_path} --help)"
+    if isinstance(error, click.NoSuchOption):
+        error.message = f"no option {error.option_name}{_nearest_option(error)}"
+        error.possibilities = []
     if message := error.format_message().rstrip("."):
         say_aside(f"{message}{hint}")
     return error.code if isinstance(error, Failure) else error.exit_code
+
+
+def _nearest_option(error: click.NoSuchOption) -> str:
+    """Compared without the dashes, which all options have in common."""
+    from avatar_actors.model.values import nearest  # noqa: PLC0415 - a slip only
+
+    params = error.ctx.command.params if error.ctx is not None else []
+    options = {name.lstrip("-"): name for param in params for name in param.opts}
+    close = nearest(error.option_name.lstrip("-"), options)
+    return f"; did you mean {options[close]}?" if close else ""

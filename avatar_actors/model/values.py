@@ -251,6 +251,8 @@ class Choice(Struct, frozen=True):
 
     choice_id: str
     name: str = ""
+    is_current: bool = False
+    """Whether it was the agent's own choice when it started, as far as it says so."""
 
 
 class ProviderCapabilities(Struct, frozen=True, kw_only=True):

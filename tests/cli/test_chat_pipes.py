@@ -183,6 +183,14 @@ def test_without_a_terminal_a_tool_is_denied_and_it_is_said_how_to_allow_it(tmp_
     assert (allowed.stderr, (tmp_path / "notes.txt").read_text()) == ("", "buy milk\n")
 
 
+def test_what_safe_mode_denies_is_said_on_stderr(tmp_path: Path) -> None:
+    done = avatar(tmp_path, *CHAT, "--permission", "safe", "write notes.txt: buy milk")
+    assert (done.returncode, (tmp_path / "notes.txt").exists()) == (0, False)
+    assert done.stderr == (
+        "avatar: Write was denied by safe mode; to allow it: --permission unrestricted\n"
+    )
+
+
 def test_v_tells_on_stderr_who_answers_why_and_what_happens(tmp_path: Path) -> None:
     done = avatar(tmp_path, "chat", "-v", script({"tool": "Read", "id": "r"}, {"say": "ok"}))
     assert done.stdout == "ok\n"

@@ -23,6 +23,23 @@ def test_an_unknown_command_is_answered_with_the_nearest(tmp_path: Path) -> None
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--bogus", "avatar: no option --bogus (see: avatar chat --help)\n"),
+        (
+            "--verbos",
+            "avatar: no option --verbos; did you mean --verbose? (see: avatar chat --help)\n",
+        ),
+    ],
+)
+def test_an_unknown_option_is_answered_with_the_nearest_if_one_is_near(
+    tmp_path: Path, option: str, message: str
+) -> None:
+    done = avatar(tmp_path, "chat", option, "hi")
+    assert (done.returncode, done.stderr) == (2, message)
+
+
 @pytest.mark.parametrize("words", [["--help"], ["version"]], ids=str)
 def test_output_that_nobody_reads_ends_it_in_silence(tmp_path: Path, words: list[str]) -> None:
     reader, writer = os.pipe()

@@ -11,7 +11,7 @@ from tests.fake_agents import launcher
 def test_a_healthy_avatar_is_shown_with_what_it_can_do(tmp_path: Path) -> None:
     done = avatar(tmp_path, "health", "-p", "embedded")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("embedded is healthy: as you asked\n")
+    assert done.stdout.startswith("embedded is healthy\n  chosen: as you asked\n")
     assert "  can fork session: yes\n" in done.stdout
     assert "\x1b" not in done.stdout
 

@@ -157,7 +157,7 @@ def _promises(report: ChaosReport) -> str:
     rows = [
         (
             "" if promise.is_kept else "bad",
-            [promise.name, f"{promise.found:,}", "kept" if promise.is_kept else "broken"],
+            [promise.name, promise.count, promise.verdict],
             promise.words,
         )
         for promise in report.promises

@@ -37,11 +37,25 @@ class Promise(Struct, frozen=True, kw_only=True):
     name: str
     found: int
     words: str = ""
+    is_judged: bool = True
+    """Whether the run was long enough to say."""
 
     @property
     def is_kept(self) -> bool:
-        """Whether it was never broken."""
+        """Whether it was never broken, as far as the run can say."""
         return self.found == 0
+
+    @property
+    def verdict(self) -> str:
+        """Kept, broken, or not judged."""
+        if not self.is_judged:
+            return "not judged"
+        return "kept" if self.is_kept else "broken"
+
+    @property
+    def count(self) -> str:
+        """How often it was broken."""
+        return f"{self.found:,}" if self.is_judged else "-"
 
 
 class Times(Struct, frozen=True, kw_only=True):
@@ -236,7 +250,12 @@ def promises(seen: Evidence, totals: Totals, growth: Growth) -> tuple[Promise, .
         ),
         Promise(name="avatars given up", found=totals.given_up),
         *(_left(seen, name, what) for name, what in _LEFT.items()),
-        Promise(name="memory grows", found=int(growth.is_growth), words=memory_words(growth)),
+        Promise(
+            name="memory grows",
+            found=int(growth.is_growth),
+            words=memory_words(growth),
+            is_judged=growth.blocks.value is not None,
+        ),
     )
 
 
@@ -255,7 +274,7 @@ def _kinds(counts: dict[FaultKind, int]) -> str:
 def memory_words(growth: Growth) -> str:
     """The slopes in words."""
     if growth.blocks.value is None:
-        return f"not judged: fewer than {_JUDGED_FROM:,} restarts of mixed kinds, or too short"
+        return f"fewer than {_JUDGED_FROM:,} restarts of mixed kinds, or too short"
     parts = (
         f"{_interval(growth.blocks, 1)} blocks",
         f"{_interval(growth.heap, 1024)} KiB of heap",

@@ -45,7 +45,9 @@ def verdict(report: ChaosReport) -> str:
         return f"NOT ok: {', '.join(f'{each.found:,} {each.name}' for each in broken)}"
     if not report.is_complete:
         return "interrupted: every promise was kept as far as it went"
-    return "ok: every promise was kept"
+    unjudged = [promise.name for promise in report.promises if not promise.is_judged]
+    rest = f"; not judged: {', '.join(unjudged)}" if unjudged else ""
+    return f"ok: every promise was kept{rest}"
 
 
 def sibling_ratio(report: ChaosReport) -> float | None:
@@ -221,9 +223,9 @@ def _totals(report: ChaosReport) -> Iterator[str]:
 
 def _promises(report: ChaosReport) -> Iterator[str]:
     for promise in report.promises:
-        mark = "kept  " if promise.is_kept else "BROKEN"
+        mark = promise.verdict.upper() if not promise.is_kept else promise.verdict
         words = f"  ({promise.words})" if promise.words else ""
-        yield f"  {mark} {promise.name:<28}{promise.found:>6,}{words}"
+        yield f"  {mark:<10} {promise.name:<28}{promise.count:>6}{words}"
     yield from (f"  ! {words}" for words in report.examples[:10])
 
 

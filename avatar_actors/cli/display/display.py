@@ -148,7 +148,9 @@ class Display:
 
     def _answered(self, event: PermissionClosedEvent | QuestionClosedEvent) -> None:
         asked = self._state.asks.get(event.request_id)
-        what = permission_question.named(asked.event) if asked else event.request_id
+        waiting = [job.label for job in self._work.jobs.values() if job.asks]
+        what = "".join(waiting[-1:]) or event.request_id
+        what = permission_question.named(asked.event) if asked else what
         self._add([answered(event, what, self._style.signs)])
 
 

@@ -121,8 +121,9 @@ class SlashCompleter(Completer):
         """Only the commands: their arguments have to be asked for."""
         text = document.text_before_cursor
         if text.startswith("/") and not any(map(str.isspace, text)):
-            own = [(one.choice_id, one.name) for one in self._context.log.commands]
             known = [(one.name, one.help) for one in COMMANDS.values()]
+            agents = self._context.log.commands
+            own = [(one.choice_id, one.name) for one in agents if one.choice_id not in COMMANDS]
             yield from _fitting(text[1:], [*known, *own])
 
     async def get_completions_async(

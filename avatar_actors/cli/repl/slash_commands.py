@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from datetime import datetime
@@ -22,6 +23,7 @@ from avatar_actors import (
     StoredSession,
     ToolStatus,
     Usage,
+    read_session,
 )
 from avatar_actors.cli.exit_codes import ExitCode
 from avatar_actors.cli.repl.context import ReplContext
@@ -62,6 +64,7 @@ def _choices(kind: str, choices: tuple[Choice, ...], present: str) -> list[str]:
     if not choices:
         now = f"; it uses {one_line(present)}" if present else ""
         return [f"the agent lists no {kind}{now}"]
+    present = present or next((one.choice_id for one in choices if one.is_current), "")
     width = max(len(one.choice_id) for one in choices)
     return [
         f"{'*' if one.choice_id == present else ' '} {one_line(one.choice_id):<{width}}"
@@ -99,13 +102,13 @@ async def resume(context: ReplContext, wanted: str) -> list[str]:
         return ["a turn is running; /cancel it first"]
     if not wanted:
         last = await context.ask(Avatar.continue_last)
-        return _resumed(last)
+        return await _resumed(context, last)
     stored = await context.ask(Avatar.sessions)
     session = _meant(wanted, stored)
     if session is None:
         return [f"no single session matches {one_line(wanted)!r}; see /sessions"]
     await context.ask(lambda avatar: avatar.resume(session.session_id))
-    return _resumed(session)
+    return await _resumed(context, session)
 
 
 def _meant(wanted: str, stored: tuple[StoredSession, ...]) -> StoredSession | None:
@@ -117,8 +120,17 @@ def _meant(wanted: str, stored: tuple[StoredSession, ...]) -> StoredSession | No
     return meant[0] if len(meant) == 1 else None
 
 
-def _resumed(session: StoredSession) -> list[str]:
-    return [f"resumed: {one_line(session.title) or session.session_id}"]
+async def _resumed(context: ReplContext, session: StoredSession) -> list[str]:
+    """Its title, and the end of what was said in it."""
+    transcript = await asyncio.to_thread(read_session, context.choice.provider, session, _LAST_SAID)
+    lines = [f"resumed: {one_line(session.title) or session.session_id}"]
+    for message in transcript.messages:
+        who = "you" if message.role == "user" else context.choice.name
+        text = one_line(message.text)
+        lines.append(
+            f"  {who}: {text if len(text) <= _LONGEST_SAID else text[:_LONGEST_SAID] + '…'}"
+        )
+    return lines
 
 
 async def export(context: ReplContext, name: str) -> list[str]:
@@ -158,6 +170,9 @@ SIGNS: Final = {
 }
 # More would push everything else off the screen.
 _MOST_SESSIONS = 20
+# How much of a resumed conversation is shown: its last messages, each cut to about two lines.
+_LAST_SAID = 4
+_LONGEST_SAID = 160
 
 
 async def tree(context: ReplContext, _: str) -> list[str]:

@@ -17,9 +17,12 @@ from avatar_actors import (
     Avatar,
     AvatarDown,
     AvatarEvent,
+    PermissionClosedEvent,
     PermissionEvent,
     Permit,
     QuestionEvent,
+    ToolEvent,
+    ToolStatus,
     UnknownRequest,
 )
 from avatar_actors.cli.exit_codes import Failure
@@ -31,6 +34,7 @@ ToolInput: TypeAlias = dict[str, object]
 Edit: TypeAlias = Callable[[ToolInput], Awaitable[ToolInput]]
 # Runs a command in the terminal; its exit code.
 RunEditor: TypeAlias = Callable[[list[str]], Awaitable[int]]
+_ALLOW: Final = "to allow it: --permission unrestricted"
 TO_AGENT: Final = "Nobody can be asked here: this run takes no answers from a person."
 TO_MODEL: Final = f"{TO_AGENT} Decide by yourself, or say in your answer what you need to know."
 # What a person is asked.
@@ -219,30 +223,42 @@ class DenyAll:
     def __init__(self, warn: Callable[[str], None]) -> None:
         self.avatar: Avatar | None = None
         self._warn = warn
+        self._tool = ""
+        self._answered: set[str] = set()
 
     async def hear(self, events: Sequence[AvatarEvent]) -> None:
-        """Deny the requests and decline the questions among these events."""
+        """Deny and decline what these events ask, and tell what mode or policy has denied."""
         for event in events:
-            # The turn may have ended meanwhile.
-            with suppress(UnknownRequest, AvatarDown):
-                if self.avatar is None:
-                    continue
-                if isinstance(event, PermissionEvent):
+            match event:
+                case ToolEvent(status=ToolStatus.APPROVAL):
+                    self._tool = event.tool_name or event.title
+                case PermissionEvent() if self.avatar is not None:
                     await self._deny(self.avatar, event)
-                elif isinstance(event, QuestionEvent):
+                case QuestionEvent() if self.avatar is not None:
                     await self._decline(self.avatar, event)
+                case PermissionClosedEvent(permit=Permit.REJECT_ONCE | Permit.REJECT_ALWAYS):
+                    self._tell(event)
+                case _:
+                    pass
 
     async def _deny(self, avatar: Avatar, asked: PermissionEvent) -> None:
+        self._answered.add(asked.request_id)
         tool = asked.tool_name or asked.title or "a tool"
-        self._warn(
-            f"{tool} was denied, nobody can be asked here; to allow it: --permission unrestricted"
-        )
-        await avatar.answer(asked.request_id, Permit.REJECT_ONCE, message=TO_AGENT)
+        self._warn(f"{tool} was denied, nobody can be asked here; {_ALLOW}")
+        # The turn may have ended meanwhile.
+        with suppress(UnknownRequest, AvatarDown):
+            await avatar.answer(asked.request_id, Permit.REJECT_ONCE, message=TO_AGENT)
 
     async def _decline(self, avatar: Avatar, asked: QuestionEvent) -> None:
         texts = "; ".join(one_line(each.text, _QUESTION) for each in asked.questions)
         self._warn(f"the agent asked: {texts}; it was told that nobody can be asked here")
-        await avatar.answer_question(asked.request_id, None, message=TO_MODEL)
+        with suppress(UnknownRequest, AvatarDown):
+            await avatar.answer_question(asked.request_id, None, message=TO_MODEL)
+
+    def _tell(self, closed: PermissionClosedEvent) -> None:
+        if closed.request_id not in self._answered:
+            advice = f"; {_ALLOW}" if closed.why == "safe mode" else ""
+            self._warn(f"{self._tool or 'a tool'} was denied by {closed.why}{advice}")
 
 
 async def edited(given: ToolInput, run: RunEditor) -> ToolInput:

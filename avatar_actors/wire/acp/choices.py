@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from avatar_actors.model.values import Choice, JsonObject, suggestion
 from avatar_actors.wire.acp.schema import ConfigOption, SessionResult
@@ -36,6 +37,15 @@ class Choices(Struct, frozen=True):
     def all(self) -> tuple[Choice, ...]:
         """The choices to show: the list if there is one, else the option's values."""
         return self.listed or _values(self.option)
+
+    @property
+    def marked(self) -> tuple[Choice, ...]:
+        """The same, with the current one marked."""
+        present = self.present
+        return tuple(
+            replace(each, is_current=True) if each.choice_id == present else each
+            for each in self.all
+        )
 
     @property
     def present(self) -> str:

@@ -120,8 +120,8 @@ def capabilities_of(
         steering=can_steer(agent),
         mcp_supported=True,
         attachments=attachment_kinds(can),
-        models=models_of(session).all,
-        modes=modes_of(session).all,
+        models=models_of(session).marked,
+        modes=modes_of(session).marked,
     )
 
 

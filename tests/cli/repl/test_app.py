@@ -116,6 +116,7 @@ def test_an_avatar_that_gave_up_is_replaced_and_what_waited_is_held(
         said(terminal, "held: 6*7")
         say(terminal, "/resume")
         terminal.wait_for("resumed: 12*12")
+        terminal.wait_for("  you: 12*12\n  embedded: 144\n")
         terminal.press(ENTER)
         said(terminal, "42")
         say(terminal, "/sessions")

@@ -64,6 +64,19 @@ def test_a_line_with_a_space_in_front_is_said_and_not_remembered(
     assert (tmp_path / ".state/avatar-actors/history").read_text() == '"6*8"\n'
 
 
+def test_a_command_that_the_agent_has_too_is_completed_and_the_current_mode_is_marked(
+    open_repl: OpenRepl,
+) -> None:
+    with open_repl() as terminal:
+        terminal.press("/he")
+        terminal.wait_for("show this")
+        terminal.press("\t")
+        typed(terminal, "> /help")
+        terminal.press("\x15/mode" + ENTER)
+        said(terminal, "* ask   Ask before writing")
+        leave(terminal)
+
+
 @for_conformance
 def test_commands_and_their_words_are_completed(open_repl: OpenRepl) -> None:
     with open_repl() as terminal:

@@ -163,7 +163,10 @@ def _recall(turn: AgentTurn, found: re.Match[str]) -> None:
     del found
     said = [text_in(entry, "text") for entry in turn.session.history if entry["role"] == "user"]
     earlier = said[:-1][-5:]
-    quoted = "\n".join(f"- {text[:100]}" for text in earlier)
+    # A script of a test is not what somebody said.
+    quoted = "\n".join(
+        f"- {(text.partition('SCRIPT:')[0].strip() or text)[:100]}" for text in earlier
+    )
     turn.say(f"You said:\n{quoted}" if earlier else "You have said nothing before this.")
 
 
