@@ -15,14 +15,18 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, StreamingResponse
-from starlette.routing import Route
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, StreamingResponse
+    from starlette.routing import Route
+
+    from examples.loopback_server import main
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is not installed: pip install starlette hypercorn")
 
 from avatar_actors import AvatarEngine, BridgeResponse, ChatHandle, PermissionMode, TurnFailed
-from examples.loopback_server import main
 
 Json: TypeAlias = Mapping[str, Any] | list[Any] | str | float | None
 

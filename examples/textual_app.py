@@ -7,9 +7,12 @@ Enter sends, Escape cancels the turn, Ctrl-Q leaves. Needs `pip install textual`
 import argparse
 import sys
 
-from textual.app import App, ComposeResult
-from textual.containers import VerticalScroll
-from textual.widgets import Footer, Input, Static
+try:
+    from textual.app import App, ComposeResult
+    from textual.containers import VerticalScroll
+    from textual.widgets import Footer, Input, Static
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is not installed: pip install textual")
 
 from avatar_actors import (
     AvatarEngine,

@@ -52,7 +52,7 @@ _Switch = Annotated[bool, "False: off, without removing the section."]
 class _RateLimitKeys(Struct):
     enabled: _Switch
     requests_per_minute: Annotated[
-        float, Meta(ge=0.001), "Prompts per minute: 60.", To("rate_limit.per_minute")
+        float, Meta(ge=0.001), "Prompts per minute.", To("rate_limit.per_minute")
     ]
 
 
@@ -71,7 +71,7 @@ class _CostKeys(Struct):
         Count, "Tokens in the avatar's life, cached ones included.", To("budget.tokens")
     ]
     max_prompts: Annotated[Count, "Prompts in the avatar's life.", To("budget.turns")]
-    warn_at: Annotated[Share, "The share that causes a warning: 0.8."]
+    warn_at: Annotated[Share, "The share that causes a warning."]
 
 
 class _CostControl(Struct):

@@ -73,7 +73,7 @@ class RateLimit(Struct, frozen=True):
     """A token bucket for prompts."""
 
     per_minute: float
-    burst: Annotated[PositiveCount, "Prompts that may come at once: 1."] = 1
+    burst: Annotated[PositiveCount, "Prompts that may come at once."] = 1
 
     def __post_init__(self) -> None:
         if not 0 < self.per_minute < math.inf or self.burst < 1:
@@ -86,7 +86,7 @@ class Budget(Struct, frozen=True, kw_only=True):
     cost_usd: Annotated[Amount, "Dollars."] | None = None
     tokens: Annotated[Count, "Tokens: input, cached and output."] | None = None
     turns: Annotated[Count, "Prompts."] | None = None
-    warn_at: Annotated[Share, "The share that causes a warning: 0.8."] = 0.8
+    warn_at: Annotated[Share, "The share that causes a warning."] = 0.8
     reserve_usd: Amount | None = None
     """What a turn reserves while it runs. None: as much as the most expensive turn so far."""
 
@@ -134,7 +134,7 @@ class Timeouts(Struct, frozen=True, kw_only=True):
     permission: Annotated[SecondsOrNone, "An unanswered question is denied."] = math.inf
     stall_warning: Annotated[Seconds, "Silence that causes a warning."] = 30.0
     stall_alarm: Annotated[Seconds, "Silence that causes an alarm."] = 60.0
-    health_check_interval: Annotated[Seconds, "The same as the key `health_check_interval`."] = 5.0
+    health_check_interval: Annotated[Seconds, "How often the agent's health is checked."] = 5.0
 
     def __post_init__(self) -> None:
         check_numbers(self)
@@ -340,7 +340,7 @@ class ProviderType(StrEnum):
 class LogSettings(Struct, frozen=True, kw_only=True):
     """Where and how the package's own loggers write."""
 
-    level: Annotated[str, OneOf(_LEVELS), "The lowest level: `INFO`."] = "INFO"
+    level: Annotated[str, OneOf(_LEVELS), "The lowest level."] = "INFO"
     file: Annotated[Path, "Empty: to stderr."] | None = None
     format: Annotated[str, LOG_FORMAT, "One line, as Python's logging writes it."] = (
         "%(asctime)s - %(name)s - %(levelname)s - %(message)s"
@@ -369,12 +369,10 @@ class MetricsSettings(Struct, frozen=True, kw_only=True):
     """How metrics are offered."""
 
     kind: MetricsKind = MetricsKind.PROMETHEUS
-    host: Annotated[str, "The endpoint's address: loopback."] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=_LAST_PORT), "The endpoint's port: 9090; 0: any."] | None = (
-        9090
-    )
+    host: Annotated[str, "The endpoint's address."] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=_LAST_PORT), "The endpoint's port; 0: any."] | None = 9090
     """None opens no endpoint."""
-    endpoint: Annotated[str, _URL_PATH, "The endpoint's path: `/metrics`."] = "/metrics"
+    endpoint: Annotated[str, _URL_PATH, "The endpoint's path."] = "/metrics"
     registry: object = None
     """The host's CollectorRegistry of prometheus_client; the runtime makes its own otherwise."""
 

@@ -1,11 +1,17 @@
-"""Every example is in the list, and every one in the list is there."""
+"""Every example is in the list with its length, and every one in the list is there."""
 
 import re
+import subprocess
+import sys
+
+import pytest
 
 from tests.examples.terminal import ROOT
 
-PAGE = (ROOT / "docs/avatars/embedding.md").read_text("utf-8")
-ROW = re.compile(r"^\| `(?P<name>\w+)` \|", re.MULTILINE)
+PAGE = (ROOT / "docs/examples.md").read_text("utf-8")
+ROW = re.compile(r"^\| \[`(?P<name>\w+)`\]\(.*\| (?P<lines>\d+) \|$", re.MULTILINE)
+# So far the length in the list may be off: it tells a page from a program.
+SLACK = 15
 
 
 def test_the_list_names_every_example_that_is_a_program() -> None:
@@ -14,13 +20,34 @@ def test_the_list_names_every_example_that_is_a_program() -> None:
         for path in (ROOT / "examples").glob("*.py")
         if '\nif __name__ == "__main__":' in path.read_text("utf-8")
     }
-    assert {row["name"] for row in ROW.finditer(PAGE.partition("\n## Examples\n")[2])} == programs
+    assert {row["name"] for row in ROW.finditer(PAGE)} == programs
+
+
+def test_every_example_is_about_as_long_as_the_list_says() -> None:
+    wrong: dict[str, int] = {}
+    for row in ROW.finditer(PAGE):
+        lines = (ROOT / f"examples/{row['name']}.py").read_text("utf-8").count("\n")
+        if abs(lines - int(row["lines"])) > SLACK:
+            wrong[row["name"]] = lines
+    assert wrong == {}
 
 
 def test_every_example_says_how_it_is_run() -> None:
     silent: list[str] = []
-    for row in ROW.finditer(PAGE.partition("\n## Examples\n")[2]):
+    for row in ROW.finditer(PAGE):
         opening = (ROOT / f"examples/{row['name']}.py").read_text("utf-8").split('"""')[1]
         if not re.search(rf"python (-m examples\.|examples/){row['name']}\b", opening):
             silent.append(row["name"])
     assert silent == []
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"), [("textual_app", "textual"), ("asyncio_server", "starlette")]
+)
+def test_an_example_whose_package_is_missing_says_what_to_install(name: str, missing: str) -> None:
+    program = f"import sys; sys.modules[{missing!r}] = None; import examples.{name}"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(rf"{missing}\S* is not installed: pip install [a-z ]+\n", done.stderr)

@@ -163,10 +163,9 @@ def _recall(turn: AgentTurn, found: re.Match[str]) -> None:
     del found
     said = [text_in(entry, "text") for entry in turn.session.history if entry["role"] == "user"]
     earlier = said[:-1][-5:]
-    # A script of a test is not what somebody said.
-    quoted = "\n".join(
-        f"- {(text.partition('SCRIPT:')[0].strip() or text)[:100]}" for text in earlier
-    )
+    # A script is what the agent was to do, not what was said to it.
+    words = [text.partition("SCRIPT:")[0].strip() or "(a script)" for text in earlier]
+    quoted = "\n".join(f"- {text[:100]}" for text in words)
     turn.say(f"You said:\n{quoted}" if earlier else "You have said nothing before this.")
 
 
