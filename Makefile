@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start thousands of processes: each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test conformance agents test-agents agents-latest lint types coverage fuzz mutants bench compare \
+.PHONY: help demo smoke test conformance agents test-agents agents-latest lint types coverage fuzz mutants bench compare \
 	bench-check bench-ratios lock clean
 
 help: ## show this list
@@ -21,6 +21,10 @@ help: ## show this list
 
 demo: .venv/runtime ## watch an avatar work, crash and recover
 	@$(RUN) examples.avatar_demo
+
+smoke: .venv/runtime ## half a minute: one answer, then faults on purpose; needs no development tools
+	@$(RUN) avatar_actors chat --provider embedded "6*7"
+	@$(RUN) avatar_actors chaos --quick
 
 test: .venv/dev ## run all tests
 	@$(RUN) pytest -n 4 --dist loadgroup tests
