@@ -144,6 +144,7 @@ class _Connection:
             async for item in output:
                 if isinstance(item, bytes):
                     await self._decoder.decode(item, self._take)
+                    item = b""  # noqa: PLW2901 - up to 64 KiB, while the agent says nothing
                 else:
                     await self._decoder.end(self._take)
                     await self._on_agent_exit(item)

@@ -9,7 +9,7 @@ import trio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from avatar_actors.model.redaction import Redactor, of_environment, of_headers, of_url
+from avatar_actors.model.redaction import Redactor, of_environment, of_headers, of_url, redactor_of
 from avatar_actors.model.settings import AvatarSettings, Restarts
 from avatar_actors.model.values import Continuity
 from avatar_actors.processes import Launch
@@ -89,7 +89,7 @@ class Launcher(Struct, frozen=True):
             values += (*of_headers(remote.headers), *of_url(remote.url))
         for server in settings.mcp_servers:
             values += (*server.env.values(), *of_headers(server.headers), *of_url(server.url))
-        return Redactor(values)
+        return redactor_of(values)
 
     def _plan(self, resume: ResumePlan) -> LaunchPlan:
         place = Place(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -110,7 +109,7 @@ class LastLines:
     """The last lines of a stream, cut to length, without secrets. Pure."""
 
     def __init__(self, redactor: Redactor) -> None:
-        self.lines: deque[str] = deque(maxlen=_RING)
+        self.lines: list[str] = []
         self.count: int = 0
         self._redactor = redactor
         # A secret across the cut must be seen whole, to be hidden whole.
@@ -123,7 +122,7 @@ class LastLines:
         self._half = half[: self._longest + 1]
         self.count += len(whole)
         new = [self._clean(line) for line in whole[-_RING:]]
-        self.lines.extend(new)
+        self.lines = [*self.lines, *new][-_RING:]
         return new
 
     def end(self) -> list[str]:

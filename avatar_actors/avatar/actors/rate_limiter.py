@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 
 import trio
 
@@ -29,10 +28,10 @@ async def rate_limiter(
     that ticket still runs.
     """
     bucket = TokenBucket(limit, trio.current_time()) if limit is not None else None
-    waiting: deque[tuple[int, Reply[None]]] = deque()
+    waiting: list[tuple[int, Reply[None]]] = []
     while True:
         while waiting and (bucket is None or bucket.take(trio.current_time())):
-            waiting.popleft()[1].send(None)
+            waiting.pop(0)[1].send(None)
         wake_at = bucket.next_at() if waiting and bucket is not None else math.inf
         with trio.move_on_at(wake_at):
             match message := await inbox.receive():
@@ -45,4 +44,4 @@ async def rate_limiter(
                     places = [place for place in waiting if place[0] != ticket]
                     if len(places) == len(waiting) and bucket is not None:
                         bucket.put_back()
-                    waiting = deque(places)
+                    waiting = places

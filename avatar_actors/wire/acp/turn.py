@@ -61,6 +61,7 @@ class AcpTurnAccount:
         self.has_past = False
         self.turn_id = 0
         self.login_advice = ""
+        self.mode_notice = profile.mode_notice
         self.tools = AcpTools(profile)
         self.usage = UsageMeter()
 

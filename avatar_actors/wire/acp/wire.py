@@ -12,7 +12,7 @@ from avatar_actors.wire.acp.incoming import AgentRequests, Incoming
 from avatar_actors.wire.acp.opening import AcpOpening
 from avatar_actors.wire.acp.profile import AcpProfile, can_steer
 from avatar_actors.wire.acp.turn import AcpTurnAccount
-from avatar_actors.wire.acp.update_tables import meanings
+from avatar_actors.wire.acp.update_tables import MEANINGS
 from avatar_actors.wire.acp.update_types import UPDATE_LINE, MessageChunk, UpdateParams, piece_of
 from avatar_actors.wire.commands import (
     AnswerFile,
@@ -62,7 +62,6 @@ class AcpWire:
         self._requests = AgentRequests(self._peer, profile, self._opening, self._turn)
         self._hearing = Incoming(self._peer, profile, self._progress, self._requests)
         self._halves = SplitSigns(b"agent_message_chunk", piece_of)
-        self._meanings = meanings(self._turn, profile)
         self._commands: dict[type, Callable[[Any], list[Fact]]] = {
             Open: self._open,
             Prompt: self._prompt,
@@ -201,7 +200,7 @@ class AcpWire:
         # Updates of a new session may come before its id.
         if params.session_id != self._opening.session_id and self._opening.session_id:
             return self._turn.late(f"news of another session, {params.session_id[:80]!r}")
-        return self._meanings[self._progress.phase][type(params.update)](params.update)
+        return MEANINGS[self._progress.phase][type(params.update)](self._turn, params.update)
 
     def _lost_half(self) -> list[Fact]:
         half = self._halves.left_over()
