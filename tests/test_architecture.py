@@ -39,16 +39,8 @@ OBSERVE = (*AVATAR, "avatar_actors.observe.*")
 RUNTIME = (*OBSERVE, "avatar_actors.runtime.*")
 HOSTING = (*RUNTIME, "avatar_actors.config.*", "avatar_actors.hosting.*")
 # Actors know each other by address and message only: these are the pure parts they are made of.
-SESSION_PARTS = (
-    *BELOW_ACTORS,
-    *(
-        f"avatar_actors.session.{part}"
-        for part in (
-            *("decoding", "messages", "opening", "running_turns", "turn_outcome"),
-            "unasked_tools",
-        )
-    ),
-)
+SESSION_NAMES = "decoding", "messages", "opening", "running_turns", "turn_outcome", "unasked_tools"
+SESSION_PARTS = (*BELOW_ACTORS, *(f"avatar_actors.session.{part}" for part in SESSION_NAMES))
 AVATAR_PARTS = (
     *BELOW_ACTORS,
     "avatar_actors.session.messages",

@@ -62,6 +62,11 @@ class UnaskedRun(Struct):
 
     is_cancelling: bool = False
 
+    def cancel(self) -> bool:
+        """It is to end; False if it was told so before."""
+        was_cancelling, self.is_cancelling = self.is_cancelling, True
+        return not was_cancelling
+
 
 class ClaudeTurns:
     """One turn at a time, and what runs besides it.
@@ -83,7 +88,7 @@ class ClaudeTurns:
         self._progress = progress
         self._tasks = tasks
         self._turn: ClaudeTurnAccount | None = None
-        self._unasked: UnaskedRun | None = None
+        self.unasked: UnaskedRun | None = None
         # A run has begun that is not the turn's.
         self._is_foreign = False
         self._steers: set[str] = set()
@@ -117,18 +122,6 @@ class ClaudeTurns:
         self._is_foreign = not self.hears
         return facts
 
-    def cancel_unasked(self) -> bool:
-        """The run that nobody asked for is to end; False if there is none, or it is being ended."""
-        if self._unasked is None or self._unasked.is_cancelling:
-            return False
-        self._unasked.is_cancelling = True
-        return True
-
-    @property
-    def is_behind_unasked(self) -> bool:
-        """Whether the prompt still waits for the end of a run that nobody asked for."""
-        return self._unasked is not None and self._turn is not None
-
     def steered(self, uuid: str) -> None:
         """Another message was sent into the turn."""
         self._steers.add(uuid)
@@ -152,7 +145,7 @@ class ClaudeTurns:
 
     def close(self) -> None:
         """Ignore everything from now on."""
-        self._turn = self._unasked = None
+        self._turn = self.unasked = None
         self._listen()
 
     def joined(self, raw: bytes) -> tuple[list[Fact], bytes]:
@@ -201,7 +194,7 @@ class ClaudeTurns:
         self._last_result = uuid
         turn = self._turn
         is_own = turn is not None and turn.owns(result)
-        if self._unasked is not None and not is_own:
+        if self.unasked is not None and not is_own:
             verdict = verdict_of(result, is_cancelling=self._is_cancelling)
             return [*self._run.meter.result(result), *self._end_unasked(verdict)]
         if turn is None:
@@ -223,7 +216,7 @@ class ClaudeTurns:
                 turn.is_running = turn.is_running or turn.has_begun
             return []
         self._is_foreign = False
-        facts = [] if self._unasked is None else self._end_unasked(NO_RESULT)
+        facts = [] if self.unasked is None else self._end_unasked(NO_RESULT)
         if turn is not None and turn.verdict is not None:
             facts += self._end(turn, turn.verdict)
         elif turn is not None and turn.is_running:
@@ -265,7 +258,7 @@ class ClaudeTurns:
 
     def _taken_up(self, turn: ClaudeTurnAccount) -> list[Fact]:
         """The CLI works on our prompt now; what it did before that has ended."""
-        facts = [] if self._unasked is None else self._end_unasked(FOLDED)
+        facts = [] if self.unasked is None else self._end_unasked(FOLDED)
         turn.has_begun = True
         self._listen()
         return facts
@@ -279,7 +272,7 @@ class ClaudeTurns:
         if self._progress.phase is Phase.CLOSED:
             return []
         self._reset()
-        self._unasked = UnaskedRun()
+        self.unasked = UnaskedRun()
         self._listen()
         return [UnaskedTurnBegun(self._tasks.last_notice or "the agent went on by itself")]
 
@@ -287,20 +280,20 @@ class ClaudeTurns:
         if self._is_cancelling and verdict is NO_RESULT:
             verdict = ResultVerdict(Outcome.CANCELLED)
         facts = self._run.end(UNASKED, verdict)
-        self._unasked, self._is_foreign = None, False
+        self.unasked, self._is_foreign = None, False
         self._reset()
         return facts
 
     def _reset(self) -> None:
         """Begin with nothing said and nothing used, unless a run that nobody asked for goes on."""
-        if self._unasked is None:
+        if self.unasked is None:
             self._run.begin()
         self._listen()
 
     @property
     def _is_cancelling(self) -> bool:
-        if self._unasked is not None:
-            return self._unasked.is_cancelling
+        if self.unasked is not None:
+            return self.unasked.is_cancelling
         return self._progress.phase is Phase.CANCELLING
 
     def _end(self, turn: ClaudeTurnAccount, verdict: ResultVerdict) -> list[Fact]:
@@ -314,7 +307,7 @@ class ClaudeTurns:
 
     def _listen(self) -> None:
         is_begun = self._turn is not None and self._turn.has_begun
-        self.hears = is_begun or self._unasked is not None
+        self.hears = is_begun or self.unasked is not None
         self.hears_plainly = self.hears and not self._halves.half
 
     def _stray(self) -> list[Fact]:

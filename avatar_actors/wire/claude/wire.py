@@ -182,7 +182,7 @@ class ClaudeWire:
         is_present = command.turn_id == self._conversation.turn_id
         if not is_present or not self._progress.go(Step.CANCEL):
             return []
-        if self._conversation.is_behind_unasked:
+        if self._conversation.unasked is not None:
             # An interrupt would end the run that is under way, which is another turn.
             self._control.take_back(list(self._conversation.own_messages()))
             return []
@@ -190,7 +190,8 @@ class ClaudeWire:
         return self._permissions.cancel_all()
 
     def _cancel_unasked(self) -> list[Fact]:
-        if not self._conversation.cancel_unasked():
+        unasked = self._conversation.unasked
+        if unasked is None or not unasked.cancel():
             return []
         self._control.interrupt(())
         return self._permissions.cancel_all()
