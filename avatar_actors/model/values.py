@@ -331,11 +331,9 @@ class Attachment(Struct, frozen=True):
             data = file.read_bytes()
         except OSError as error:
             raise SettingsError(f"cannot attach {str(file)!r}: {error.strerror}") from error
-        # Python's own table: that of the system differs from one to the next.
-        mime_type, _ = mimetypes.MimeTypes().guess_type(file.name)
+        mime_type, _ = mimetypes.MimeTypes().guess_type(file.name)  # by no table of the system
         given = cls(mime_type or "", data, file.name)
-        # Names lie about source code: `.ts` is the type of a video.
-        is_text = given.kind == "other" and _is_text(data)
+        is_text = given.kind == "other" and _is_text(data)  # by its name, `.ts` is a video
         kind = "text/plain" if is_text else given.mime_type or "application/octet-stream"
         return cls(kind, data, file.name)
 
