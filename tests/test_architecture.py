@@ -39,13 +39,8 @@ OBSERVE = (*AVATAR, "avatar_actors.observe.*")
 RUNTIME = (*OBSERVE, "avatar_actors.runtime.*")
 HOSTING = (*RUNTIME, "avatar_actors.config.*", "avatar_actors.hosting.*")
 # Actors know each other by address and message only: these are the pure parts they are made of.
-SESSION_PARTS = (
-    *BELOW_ACTORS,
-    *(
-        f"avatar_actors.session.{part}"
-        for part in ("decoding", "messages", "opening", "turn_outcome", "unasked_tools")
-    ),
-)
+SESSION_NAMES = "decoding", "messages", "opening", "running_turns", "turn_outcome", "unasked_tools"
+SESSION_PARTS = (*BELOW_ACTORS, *(f"avatar_actors.session.{part}" for part in SESSION_NAMES))
 AVATAR_PARTS = (
     *BELOW_ACTORS,
     "avatar_actors.session.messages",
@@ -56,7 +51,7 @@ AVATAR_PARTS = (
 )
 ACTOR_PARTS = tuple(  # no actors of their own
     f"avatar_actors.avatar.actors.{part}"
-    for part in ("host_functions", "turn_limits", "turn_runner")
+    for part in ("host_functions", "turn_limits", "turn_runner", "unasked_turn")
 )
 IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "supervisors": ("supervisors.*", "trio.*", "outcome.*"),
@@ -84,6 +79,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "avatar_actors.avatar.actors.gatekeeper": (*AVATAR_PARTS, *ACTOR_PARTS),
     "avatar_actors.avatar.actors.turn_queue": (*AVATAR_PARTS, *ACTOR_PARTS),
     "avatar_actors.avatar.actors.turn_runner": (*AVATAR_PARTS, *ACTOR_PARTS),
+    "avatar_actors.avatar.actors.unasked_turn": (*AVATAR_PARTS, *ACTOR_PARTS),
     # Decisions without I/O: no trio, and of the actors only their messages.
     "avatar_actors.avatar.state": (
         *PROVIDERS,

@@ -37,6 +37,8 @@ from avatar_actors.session.messages import (
     SessionUp,
     Spent,
     TurnEnding,
+    UnaskedTurnEnded,
+    UnaskedTurnStarted,
     WhatToResume,
 )
 from avatar_actors.wire.commands import Beginning
@@ -74,7 +76,7 @@ class Follow(Struct, frozen=True):
 
 
 class BeginTurn(Struct, frozen=True):
-    """A prompt's turn has come."""
+    """A prompt's turn has come; or an unasked one has begun, whose `prompt` is its cause."""
 
     turn_id: int
     prompt: str
@@ -281,11 +283,13 @@ TurnNews: TypeAlias = (
     | ResumeImpossible
     | ModelChosen
     | Spent
+    | UnaskedTurnEnded
     | RuntimeLimited
 )
 TurnRequest: TypeAlias = (
     Submit
     | Interrupt
+    | UnaskedTurnStarted
     | CloseDown
     | WhatToResume
     | ResumeThis

@@ -135,7 +135,7 @@ class Oracle:
         if isinstance(event, EventsLostEvent):
             self._add(Breach.EVENT_LOST, "the subscriber was too slow", event.count)
             return
-        if not self._is_in_order(event):
+        if not self._is_in_order(event) or event.unasked:
             return
         if event.turn_id in self._open:
             self._open[event.turn_id].count += is_counted(event)

@@ -30,13 +30,18 @@ from avatar_actors.model.values import (
 
 
 class AvatarEvent(Struct, frozen=True, tag_field="type", tag="event"):
-    """The root of all events. `turn_id` 0: outside of any turn."""
+    """The root of all events. `turn_id` 0: outside of any turn; below 0: of an unasked turn."""
 
     seq: int = 0
     timestamp: float = 0.0
     provider: str = ""
     avatar: str = ""
     turn_id: int = 0
+
+    @property
+    def unasked(self) -> bool:
+        """Whether it is of a turn that the agent began by itself: no prompt of yours."""
+        return self.turn_id < 0
 
 
 class TextEvent(AvatarEvent, frozen=True, tag="text"):
@@ -200,7 +205,10 @@ class QuestionClosedEvent(AvatarEvent, frozen=True, tag="question_closed"):
 
 
 class TurnStartedEvent(AvatarEvent, frozen=True, tag="turn_started"):
-    """The prompt's turn has come. `trace_parent`: the caller's span, as W3C's `traceparent`."""
+    """The prompt's turn has come. `trace_parent`: the caller's span, as W3C's `traceparent`.
+
+    Of an `unasked` turn `prompt` is its cause: which background command has ended, and how.
+    """
 
     prompt: str = ""
     trace_parent: str = ""

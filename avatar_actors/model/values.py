@@ -100,8 +100,7 @@ class CostSource(Enum):
     UNKNOWN = "unknown"
 
 
-# The surest first.
-_SURENESS: Final = tuple(CostSource)
+_SURENESS: Final = tuple(CostSource)  # the surest first
 
 
 class Level(Enum):
@@ -146,11 +145,10 @@ class Permit(Enum):
 
 
 class PermissionBasis(Enum):
-    """What the promise of a permission mode or tool policy rests on, for an agent as it started.
+    """What a permission mode or tool policy rests on, for an agent as it started.
 
-    ENFORCED: a mode or sandbox of the agent's own stops what changes things until the gatekeeper
-    allows it. ASKED: the agent was told to ask, and is known to do so. ON_TRUST: nobody knows
-    whether it asks; a tool that starts unasked is noticed, and not prevented.
+    ENFORCED: its own mode or sandbox stops what changes things until the gatekeeper allows it.
+    ASKED: it is told to ask, and known to. ON_TRUST: a tool that starts unasked is only noticed.
     """
 
     ENFORCED = "enforced"
@@ -305,12 +303,14 @@ class StoredMessage(Struct, frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """One line of the history."""
+    """One line of the history. `unasked`: the agent said it by itself, after no prompt."""
 
     role: str
     content: str
     turn_id: int
     timestamp: float
+    tool_calls: tuple[ToolCall, ...] = ()
+    unasked: bool = False
 
 
 _TEXTS: Final = {f"application/{name}" for name in ("json", "xml", "yaml", "toml", "javascript")}
@@ -331,13 +331,11 @@ class Attachment(Struct, frozen=True):
             data = file.read_bytes()
         except OSError as error:
             raise SettingsError(f"cannot attach {str(file)!r}: {error.strerror}") from error
-        # Python's own table: that of the system differs from one to the next.
-        mime_type, _ = mimetypes.MimeTypes().guess_type(file.name)
+        mime_type, _ = mimetypes.MimeTypes().guess_type(file.name)  # by no table of the system
         given = cls(mime_type or "", data, file.name)
-        # Names lie about source code: `.ts` is the type of a video.
-        if given.kind == "other" and _is_text(data):
-            return cls("text/plain", data, file.name)
-        return cls(given.mime_type or "application/octet-stream", data, file.name)
+        is_text = given.kind == "other" and _is_text(data)  # by its name, `.ts` is a video
+        kind = "text/plain" if is_text else given.mime_type or "application/octet-stream"
+        return cls(kind, data, file.name)
 
     @property
     def kind(self) -> str:

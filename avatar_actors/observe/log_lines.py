@@ -90,7 +90,8 @@ def _line(_: AvatarEvent) -> LogLine | None:
 
 @_line.register
 def _started(event: TurnStartedEvent) -> LogLine:
-    return LogLine(TURNS, logging.INFO, f"turn {event.turn_id} started")
+    cause = _because(event.prompt) if event.unasked else ""
+    return LogLine(TURNS, logging.INFO, f"turn {event.turn_id} started{cause}")
 
 
 @_line.register

@@ -11,15 +11,14 @@ from contextlib import suppress
 from typing import Final, NoReturn, TypeAlias
 
 import trio
-from msgspec import Struct
 from msgspec.structs import replace
 
 from avatar_actors.model import errors
 from avatar_actors.model.events import AvatarEvent, CostEvent, DiagnosticEvent, TextEvent, ToolEvent
-from avatar_actors.model.values import Level, Usage
+from avatar_actors.model.values import Level
 from avatar_actors.session import messages, turn_outcome
 from avatar_actors.session.decoding import OutputDecoder
-from avatar_actors.session.messages import ResumeImpossible, Spent
+from avatar_actors.session.messages import ResumeImpossible
 from avatar_actors.session.opening import (
     PendingCalls,
     SessionOpening,
@@ -31,11 +30,12 @@ from avatar_actors.session.opening import (
     why_not_resumed,
     without_secrets,
 )
+from avatar_actors.session.running_turns import AskedTurn, RunningTurns, UnaskedTurn
 from avatar_actors.session.turn_outcome import Tariff
 from avatar_actors.session.unasked_tools import UnaskedTools
 from avatar_actors.wire import commands, facts
 from avatar_actors.wire.wire import Wire
-from supervisors import Address, AskFailed, Inbox, MailboxFull, Reply
+from supervisors import Address, AskFailed, Inbox, MailboxFull
 
 # What the end of a process tree without a grace may take: see processes.lease.
 _KILL: Final = 8.0
@@ -45,29 +45,6 @@ Output: TypeAlias = trio.abc.ReceiveChannel[messages.FromAgent]
 
 # The actors that outlive the session, and those that are parts of it.
 BridgeActors: TypeAlias = tuple[messages.OuterActors, messages.SessionActors]
-
-
-class _RunningTurn(Struct):
-    turn_id: int
-    reply: Reply[messages.TurnEnding]
-    request: turn_outcome.EndRequest | None = None
-    used: Usage | None = None
-    """The last usage report."""
-    is_told: bool = True
-    """Whether the turn queue has heard of that report."""
-    has_asked: bool = False
-    """Whether the gatekeeper has heard of a question of this turn."""
-
-    def untold(self) -> Spent | None:
-        """The last usage report, if the turn queue has not heard of it."""
-        if self.used is None or self.is_told:
-            return None
-        self.is_told = True
-        return Spent(self.turn_id, self.used)
-
-    def end(self, ending: messages.TurnEnding) -> None:
-        """Answer the turn queue; the last usage report goes along."""
-        self.reply.send(replace(ending, spent=self.used, has_asked=self.has_asked))
 
 
 async def bridge(
@@ -106,17 +83,13 @@ class _Connection:
         self._wire, self._opening = wire, opening
         self._outer, self._session = actors
         self._address, self._nursery = address, nursery
-        self._turn: _RunningTurn | None = None
+        self._turns = RunningTurns(self._outer.turn_queue, address)
         self._opened: facts.Opened | None = None
         self._is_open = trio.Event()
         self._calls = PendingCalls()
         self._decoder = OutputDecoder(wire)
         self._tariff = Tariff(opening.prices)
         self._unasked = UnaskedTools(opening.rules)
-
-    @property
-    def _turn_id(self) -> int:
-        return self._turn.turn_id if self._turn is not None else 0
 
     async def open(self) -> None:
         """Wait until the agent says that its session is open."""
@@ -156,7 +129,7 @@ class _Connection:
         """Carry out one command."""
         match message:
             case messages.RunTurn(turn_id, text, attachments):
-                self._turn = _RunningTurn(turn_id, inbox.defer(message))
+                self._turns.begin(turn_id, inbox.defer(message))
                 self._unasked.begin_turn()
                 await self._outer.tracker.tell(messages.PromptSent(turn_id))
                 await self._command(commands.Prompt(turn_id, text, attachments))
@@ -184,17 +157,21 @@ class _Connection:
         await self._take(self._wire.command(command))
 
     async def _cancel(self, turn_id: int, request: turn_outcome.EndRequest) -> None:
-        turn = self._turn
-        if turn is None or turn.turn_id != turn_id or turn.request is not None:
-            return
-        turn.request = request
-        self._nursery.start_soon(self._end_after_grace, turn)
-        await self._command(commands.Cancel(turn_id))
+        turn = self._turns.requested(turn_id, request)
+        if turn is not None:
+            self._nursery.start_soon(self._end_after_grace, turn, request)
+            await self._command(commands.Cancel(turn_id))
 
-    async def _end_after_grace(self, turn: _RunningTurn) -> None:
+    async def _end_after_grace(
+        self, turn: AskedTurn | UnaskedTurn, request: turn_outcome.EndRequest
+    ) -> None:
         await trio.sleep(self._opening.interrupt_grace)
-        if self._turn is turn and turn.request is not None:
-            turn.end(turn_outcome.ending_unheard(turn.request))
+        if self._turns.is_running(turn):
+            ending = turn_outcome.ending_unheard(request)
+            if isinstance(turn, AskedTurn):
+                turn.end(ending)
+            else:
+                await self._turns.end_unasked(ending)
             late = f"the agent did not end its turn within {self._opening.interrupt_grace:g} s"
             await end_session(self._outer, errors.AgentDeaf(late))
 
@@ -218,29 +195,23 @@ class _Connection:
                 events = []
                 await self._fact(self._tariff.applied(fact))
         await self._tell_events(events)
-        if self._turn is not None and (spent := self._turn.untold()):
-            await self._outer.turn_queue.tell(spent)
+        await self._turns.tell_usage()
 
     async def _tell_events(self, events: list[AvatarEvent]) -> None:
         if not events:
             return
-        turn, turn_id = self._turn, self._turn_id
-        await self._outer.tracker.tell(messages.Publish(turn_id, events))
+        await self._outer.tracker.tell(messages.Publish(self._turns.turn_id, events))
         for event in events:
-            if type(event) is not CostEvent:
-                continue
-            if turn is None:
-                await self._outer.turn_queue.tell(Spent(0, event.usage))
-            else:  # told at the end of the block, or with the end of the turn
-                turn.used, turn.is_told = event.usage, False
+            if type(event) is CostEvent:
+                await self._turns.used(event.usage)
 
     async def _fact(self, fact: facts.Fact) -> None:
         match fact:
-            case facts.TurnOver(turn_id=turn_id):
-                turn = self._turn
-                if turn is not None and turn.turn_id == turn_id:
-                    self._turn = None
-                    turn.end(turn_outcome.ending_of(fact, turn.request))
+            case facts.TurnOver():
+                await self._turns.over(fact)
+            case facts.UnaskedTurnBegun(cause):
+                self._unasked.begin_turn()
+                await self._turns.begin_unasked(cause)
             case facts.PermissionAsked() | facts.UserAsked():
                 await self._ask(fact)
             case facts.RequestWithdrawn(request_id):
@@ -274,9 +245,8 @@ class _Connection:
     async def _ask(self, asked: facts.PermissionAsked | facts.UserAsked) -> None:
         await self._tell_events(self._unasked.asked(asked))
         request_id = _public_id(self._opening, asked.request_id)
-        question = messages.Question(request_id, self._turn_id, asked, self._address)
-        if self._turn is not None:
-            self._turn.has_asked = True
+        question = messages.Question(request_id, self._turns.turn_id, asked, self._address)
+        self._turns.has_asked()
         await self._outer.gatekeeper.tell(question)
 
     async def _serve(self, wanted: facts.FileWanted) -> None:
@@ -303,20 +273,18 @@ class _Connection:
             if isinstance(error, errors.AvatarStartError):
                 await refuse_start(self._outer, error)
             raise errors.AgentNotReady(f"the agent ended before it was ready: {error}")
-        if self._turn is not None:
-            turn, self._turn = self._turn, None
-            turn.end(turn_outcome.ending_by_death(str(error), turn.request))
+        self._turns.end_asked(turn_outcome.ending_by_death(str(error), self._turns.request))
         await end_session(self._outer, error)
 
     async def _cut_off(self, why: str) -> NoReturn:
         """Kill first: the forbidden tool is running already."""
-        turn, self._turn = self._turn, None
+        ending = turn_outcome.ending_by_breach(why)
         try:
             with suppress(AskFailed):
                 await self._session.process.ask(messages.KillAgent(), timeout=_KILL)
         finally:
-            if turn is not None:
-                turn.end(turn_outcome.ending_by_breach(why))
+            self._turns.end_asked(ending)
+            await self._turns.end_unasked(ending)
         await end_session(self._outer, errors.ToolUnasked(why))
 
     def _flush(self) -> None:

@@ -145,6 +145,20 @@ class LoginRefused(Struct, frozen=True):
     advice: str
 
 
+class UnaskedTurnStarted(Struct, Request[int], frozen=True):
+    """The agent began a turn by itself; answered with its number, which is below 0."""
+
+    bridge: Address[BridgeMessage]
+    cause: str
+
+
+class UnaskedTurnEnded(Struct, frozen=True):
+    """The unasked turn is over."""
+
+    turn_id: int
+    ending: TurnEnding
+
+
 class SessionIs(Struct, frozen=True):
     """The agent's session has this id now."""
 
@@ -323,6 +337,8 @@ QueueNews: TypeAlias = (
     | LoginRefused
     | ResumeImpossible
     | Spent
+    | UnaskedTurnStarted
+    | UnaskedTurnEnded
     | WhatToResume
 )
 T_contra = TypeVar("T_contra", contravariant=True)

@@ -37,6 +37,7 @@ _REMARKS: dict[type[facts.Fact], tuple[str, ...]] = {
     DiagnosticEvent: ("message",),
     UnrecognisedEvent: ("raw",),
     facts.TurnOver: ("error", "stop_reason"),
+    facts.UnaskedTurnBegun: ("cause",),
     facts.Answered: ("error",),
     facts.Opened: ("why",),
     facts.OpenFailed: ("message", "advice"),

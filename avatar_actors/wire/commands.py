@@ -52,7 +52,7 @@ class Steer(Struct, frozen=True):
 
 
 class Cancel(Struct, frozen=True):
-    """Ask the agent to end turn `turn_id`; ignored if it has ended."""
+    """Ask the agent to end turn `turn_id`; ignored if it has ended. Below 0: an unasked one."""
 
     turn_id: int
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -16,6 +16,9 @@ from avatar_actors.model.values import (
     ProviderCapabilities,
     Usage,
 )
+
+# The turn that the agent began by itself; there is at most one.
+UNASKED: Final = -1
 
 
 class OpenFailure(Enum):
@@ -66,6 +69,16 @@ class TurnOver(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     data: Any = None
     needs_login: bool = False
+
+
+class UnaskedTurnBegun(Struct, frozen=True):
+    """The agent speaks though nobody prompted it: the next facts are of a turn of its own.
+
+    They belong to no prompt, also if one has been sent meanwhile, up to a TurnOver of the turn
+    UNASKED. `cause` says why it speaks.
+    """
+
+    cause: str
 
 
 class PermissionAsked(Struct, frozen=True, kw_only=True):
@@ -126,6 +139,7 @@ Fact: TypeAlias = (
     | Opened
     | OpenFailed
     | TurnOver
+    | UnaskedTurnBegun
     | PermissionAsked
     | UserAsked
     | RequestWithdrawn

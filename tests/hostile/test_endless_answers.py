@@ -79,7 +79,7 @@ def test_m8_an_answer_of_exactly_its_bound_is_whole() -> None:
 def test_m8_the_history_lets_go_of_its_oldest_pairs_and_keeps_the_latest() -> None:
     history = History(100, 10)
     for turn, answer in enumerate(["aaaa", "bbbb", "c" * 50]):
-        history.add(turn, "q", answer, 1.0)
+        history.add("q", TurnEndedEvent(turn_id=turn, text=answer), 1.0)
     assert [message.content for message in history.messages()] == ["q", "c" * 50]
 
 

@@ -22,6 +22,7 @@ from avatar_actors.wire.facts import (
     RequestWithdrawn,
     SessionRenamed,
     TurnOver,
+    UnaskedTurnBegun,
 )
 
 LENGTH = 44
@@ -76,6 +77,8 @@ def _word(fact: Fact) -> str:
 def _rarer_word(fact: Fact) -> str:
     word = repr(fact)
     match fact:
+        case UnaskedTurnBegun(cause):
+            word = f"unasked: {cut(cause)}"
         case DiagnosticEvent():
             word = f"{fact.level.value} {cut(fact.message)}"
         case SessionInfoEvent():

@@ -24,7 +24,7 @@ from avatar_actors.avatar.messages import (
     Unsubscribe,
     WasSent,
 )
-from avatar_actors.avatar.state.activities import Stall, judge
+from avatar_actors.avatar.state.activities import Activities, Stall, judge
 from avatar_actors.avatar.state.event_fanout import EventFanout
 from avatar_actors.avatar.state.turn_account import Moment, TurnAccount
 from avatar_actors.model.events import (
@@ -61,7 +61,7 @@ async def activity_tracker(
 
     Silence takes no task of its own until then: it is the deadline of the wait for messages.
     """
-    tracker = _Tracker(fanout, TurnAccount(max_answer), timeouts)
+    tracker = _Tracker(fanout, max_answer, timeouts)
     try:
         async with trio.open_nursery() as nursery:
             while True:
@@ -121,10 +121,15 @@ def _answer(
 
 
 class _Tracker:
-    """The account, its subscribers, and since when the agent is silent."""
+    """The accounts, their subscribers, and since when the agent is silent.
 
-    def __init__(self, fanout: EventFanout, account: TurnAccount, timeouts: Timeouts) -> None:
-        self.account = account
+    A prompt may have been sent while an unasked turn runs, so that has an account of its own.
+    """
+
+    def __init__(self, fanout: EventFanout, max_answer: int, timeouts: Timeouts) -> None:
+        activities = Activities()
+        self.account = TurnAccount(max_answer, activities)
+        self._unasked = TurnAccount(max_answer, activities)
         self.process: Address[ProcessMessage] | None = None
         self.heard_at: float = 0.0
         # The wait for messages: its deadline is the next look at the turn's silence.
@@ -143,10 +148,11 @@ class _Tracker:
                     watcher.tell_nowait(slow)
 
     def take(self, turn_id: int, events: Sequence[AvatarEvent]) -> None:
-        is_present = turn_id == self.account.turn_id
+        account = self._of(turn_id)
+        is_present = turn_id == account.turn_id
         if is_present if turn_id else not isinstance(events[0], _NOT_FROM_AGENT):
             self.heard_at = trio.current_time()
-        self.publish(turn_id, self.account.fold(turn_id, events, time.time()))
+        self.publish(turn_id, account.fold(turn_id, events, time.time()))
 
     def ask(self, turn_id: int, question: PermissionEvent | QuestionEvent) -> bool:
         could_answer = self._fanout.has_listener(turn_id, type(question))
@@ -155,9 +161,11 @@ class _Tracker:
         return could_answer
 
     def begin(self, begin: BeginTurn) -> None:
-        self.heard_at = self._silent_since = trio.current_time()
-        self.waiting.deadline, self._told = self.heard_at + self._marks[0], 0
-        self.publish(begin.turn_id, self.account.begin(begin, _now()))
+        self.heard_at = trio.current_time()
+        if begin.turn_id > 0:  # nobody waits for one that nobody asked for
+            self._silent_since, self._told = self.heard_at, 0
+            self.waiting.deadline = self.heard_at + self._marks[0]
+        self.publish(begin.turn_id, self._of(begin.turn_id).begin(begin, _now()))
 
     def try_again(self, again: TryAgain) -> bool:
         if not self.account.try_again(again):
@@ -169,7 +177,7 @@ class _Tracker:
         if end.turn_id == self.account.turn_id:
             self.waiting.deadline = math.inf
             self.reporting.cancel()
-        events = self.account.end(end, _now())
+        events = self._of(end.turn_id).end(end, _now())
         self.publish(end.turn_id, events)
         ended = events[-1]
         assert isinstance(ended, TurnEndedEvent)
@@ -194,6 +202,9 @@ class _Tracker:
     def look_on(self) -> None:
         """The silence has been judged: look again at the next mark."""
         self.waiting.deadline = -math.inf
+
+    def _of(self, turn_id: int) -> TurnAccount:
+        return self._unasked if turn_id < 0 else self.account
 
     def note(self, news: PromptSent | SessionUp | SessionDown) -> None:
         activities = self.account.activities

@@ -78,6 +78,10 @@ class TurnLimits:
             await self._wait_for_rate(self._limiter, turn_id)
         return None
 
+    def begin_unasked(self, turn_id: int) -> None:
+        """Count a turn that the agent began by itself: no budget was asked, but it uses them up."""
+        self.ledger.open(turn_id)
+
     async def spent(self, spent: Spent) -> str:
         """Count a report; the reason why the turn must end now, or nothing."""
         if spent.turn_id and spent.turn_id == self._counted:

@@ -12,6 +12,7 @@ import trio
 from avatar_actors.avatar import messages
 from avatar_actors.avatar.actors.turn_limits import TurnLimits
 from avatar_actors.avatar.actors.turn_runner import TurnRunner
+from avatar_actors.avatar.actors.unasked_turn import UnaskedTurns
 from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import ModelChosen, ResumeThis
 from avatar_actors.avatar.state.session_state import History, SessionRecord
@@ -20,7 +21,14 @@ from avatar_actors.model.events import AvatarEvent, ErrorEvent, QueueEvent
 from avatar_actors.model.settings import AvatarSettings, WhileBusy
 from avatar_actors.model.values import HealthStatus, Outcome
 from avatar_actors.session import messages as session_messages
-from avatar_actors.session.messages import QuestionsOver, ResumeImpossible, TurnEnding, WhatToResume
+from avatar_actors.session.messages import (
+    QuestionsOver,
+    ResumeImpossible,
+    TurnEnding,
+    UnaskedTurnEnded,
+    UnaskedTurnStarted,
+    WhatToResume,
+)
 from avatar_actors.wire.commands import Beginning
 from supervisors import Address, AskFailed, Inbox, Phase
 
@@ -63,6 +71,8 @@ async def _obey(
         case messages.CloseDown(reason):
             await queue.close_down(reason)
             inbox.reply(message, None)
+        case UnaskedTurnStarted():
+            inbox.reply(message, await queue.begin_unasked(message))
         case WhatToResume():
             inbox.reply(message, queue.record.plan())
         case messages.GetHealth():
@@ -100,6 +110,7 @@ class _Queue:
         begins = Beginning.FORK if settings.fork else begins
         self.record = SessionRecord(settings.fork or settings.resume, begins)
         self.limits = limits
+        self._unasked = UnaskedTurns(self.history, limits, tracker, gatekeeper)
         self._provider = provider
         self._settings, self._tracker, self._gatekeeper = settings, tracker, gatekeeper
         self._waiting: deque[messages.Submission] = deque()
@@ -120,8 +131,12 @@ class _Queue:
             case session_messages.SessionReady():
                 await self._tell(self.record.opened(message))
                 self._stir()
-            case session_messages.SessionLost():
+            case session_messages.SessionLost(why, has_died=has_died):
+                await self._unasked.lost(why, has_died=has_died)
                 await self._tell(self.record.lost(message))
+                self._stir()
+            case UnaskedTurnEnded(turn_id, ending):
+                await self._end_unasked(turn_id, ending)
             case session_messages.SessionIs(session_id):
                 self.record.session_id = session_id
             case session_messages.LoginRefused(words, advice):
@@ -163,7 +178,19 @@ class _Queue:
                 await self._tell_waiting()
                 await self._dismiss(submission, requested)
                 return True
-        return False
+        return await self._unasked.interrupt(turn_id, requested)
+
+    async def begin_unasked(self, started: UnaskedTurnStarted) -> int:
+        """The agent began a turn by itself; returns its number."""
+        await self._tell(self.record.spoken())
+        return await self._unasked.begin(started)
+
+    async def _end_unasked(self, turn_id: int, ending: TurnEnding) -> None:
+        if await self._unasked.end(turn_id, ending, self.record.session_id):
+            self._turns += 1
+        if self._present is None:
+            await self._tell(self.record.silent())
+        self._stir()
 
     async def close_down(self, reason: str) -> None:
         """Take no more prompts; end those that wait and the one that runs."""
@@ -185,6 +212,7 @@ class _Queue:
             self._waiting.extendleft([*reversed(present.steered), present.submission])
         try:
             with suppress(AskFailed):
+                await self._unasked.lost(ending.reason, has_died=not self._closed)
                 for submission in self._waiting:
                     await self._dismiss(submission, ending)
         finally:
@@ -214,7 +242,8 @@ class _Queue:
     async def run_turns(self) -> None:
         """Run the waiting prompts one after the other, for ever."""
         while True:
-            await self._until(lambda: bool(self._waiting))
+            # One that is being interrupted for this prompt must not take it along.
+            await self._until(lambda: bool(self._waiting) and not self._unasked.is_ending)
             submission = self._waiting.popleft()
             present = TurnRunner(
                 submission, self._settings, self._tracker, self.limits, self._session
@@ -233,6 +262,8 @@ class _Queue:
     async def _place(self, submission: messages.Submission) -> None:
         how, present = submission.while_busy, self._present
         is_busy = present is not None or bool(self._waiting)
+        # What is meant for the running turn is not meant for one that nobody asked for.
+        is_busy = is_busy or (self._unasked.is_running and how is not WhileBusy.STEER)
         refusal = self._closed
         if refusal or not is_busy or how is WhileBusy.QUEUE:
             pass
@@ -242,6 +273,7 @@ class _Queue:
             self._waiting.appendleft(submission)
             requested = TurnEnding(outcome=Outcome.CANCELLED, reason="interrupted by a new prompt")
             await self.interrupt(0, requested)
+            self._stir()
             return
         elif self.record.can_steer and present is not None and await present.steer(submission):
             return
@@ -279,13 +311,14 @@ class _Queue:
         session_id = present.session_id or self.record.session_id
         # After any other end, news of the session's death may be on the way.
         is_idle = ending.outcome is Outcome.COMPLETED and self._has_session()
+        is_idle = is_idle and not self._unasked.is_running
         then = self.record.silent() if is_idle else ()
         end = messages.EndTurn(submission.turn_id, ending, session_id, then)
         ended = await self._tracker.ask(end)
         self._streams.pop(submission.turn_id, None)
         if present.was_tried:
-            self.history.add(submission.turn_id, submission.text, ended.text, time.time())
-        if self._has_session():
+            self.history.add(submission.text, ended, time.time())
+        if self._has_session() and not self._unasked.is_running:
             await self._tell(self.record.silent())
         for steered in present.steered:
             await self._dismiss(steered, ending)

@@ -45,8 +45,8 @@ class Activities:
         self.open: dict[str, ActivityEvent] = {}
         self.tools: dict[str, ToolEvent] = {}
         self.state: EngineState = EngineState.IDLE
-        self._turn = ""
-        self._turn_id = 0
+        # The open turns: one that was asked for, one that was not.
+        self._turns: dict[int, str] = {}
         self._voice = EngineState.IDLE
         self.questions: dict[str, str] = {}
         """What the host is asked, in words, by request id."""
@@ -67,22 +67,22 @@ class Activities:
 
     def begin_turn(self, turn_id: int, name: str, now: float) -> list[AvatarEvent]:
         """Open the turn as the root of its activities."""
-        self._turn, self._turn_id = f"turn-{turn_id}", turn_id
+        root = self._turns[turn_id] = f"turn-{turn_id}" if turn_id > 0 else f"unasked{turn_id}"
         self._voice = EngineState.THINKING
         turn = ActivityEvent(
             turn_id=turn_id,
-            activity_id=self._turn,
+            activity_id=root,
             activity_type="turn",
             name=name,
             status=ActivityStatus.RUNNING,
             is_cancellable=True,
             started_at=now,
         )
-        self.open[self._turn] = turn
+        self.open[root] = turn
         return [turn, *self._state_change()]
 
-    def observe(self, event: AvatarEvent, now: float) -> list[AvatarEvent]:
-        """The events that follow from an event; most often none."""
+    def observe(self, event: AvatarEvent, now: float, turn_id: int) -> list[AvatarEvent]:
+        """The events that follow from an event of this turn; most often none."""
         changes: list[AvatarEvent] = []
         if isinstance(event, TextEvent):
             if self._voice is EngineState.RESPONDING:
@@ -91,9 +91,9 @@ class Activities:
         elif isinstance(event, ThinkingEvent):
             self._voice = EngineState.THINKING
         elif isinstance(event, ToolEvent):
-            changes = self._tool(event, now)
+            changes = self._tool(event, now, turn_id)
         elif isinstance(event, ActivityEvent):
-            return [self._task(event, now), *self._state_change()]
+            return [self._task(event, now, turn_id), *self._state_change()]
         elif isinstance(event, PermissionEvent):
             self.questions[event.request_id] = f"whether {event.tool_name!r} may run"
         elif isinstance(event, QuestionEvent):
@@ -103,18 +103,21 @@ class Activities:
         return changes + self._state_change()
 
     def end_turn(
-        self, tool_status: ToolStatus, status: ActivityStatus, now: float
+        self, turn_id: int, tool_status: ToolStatus, status: ActivityStatus, now: float
     ) -> list[AvatarEvent]:
         """Close what the turn left open with this status; background tasks go on."""
         ends: list[AvatarEvent] = []
-        for tool in list(self.tools.values()):
+        for tool in [each for each in self.tools.values() if self._is_of(turn_id, each)]:
             ended = msgspec.structs.replace(tool, status=tool_status)
-            ends += [ended, *self._tool(ended, now)]
-        turn = self.open.get(self._turn)
+            ends += [ended, *self._tool(ended, now, turn_id)]
+        turn = self.open.get(self._turns.pop(turn_id, ""))
         if turn is not None:
             ends.append(self._close(turn, status, now))
-        self._turn, self._turn_id, self._voice = "", 0, EngineState.IDLE
+        self._voice = EngineState.THINKING if self._turns else EngineState.IDLE
         return ends + self._state_change()
+
+    def _is_of(self, turn_id: int, tool: ToolEvent) -> bool:
+        return self.open[tool.tool_id].turn_id == turn_id
 
     def broken(self) -> list[AvatarEvent]:
         """The agent has died."""
@@ -130,11 +133,12 @@ class Activities:
         """The process is gone: close what ran in the background."""
         lost: list[AvatarEvent] = []
         for activity in list(self.open.values()):
-            if activity.activity_id != self._turn and activity.activity_id not in self.tools:
+            is_turn = activity.activity_id in self._turns.values()
+            if not is_turn and activity.activity_id not in self.tools:
                 lost.append(self._close(activity, ActivityStatus.UNKNOWN, now))
         return lost
 
-    def _tool(self, tool: ToolEvent, now: float) -> list[AvatarEvent]:
+    def _tool(self, tool: ToolEvent, now: float, turn_id: int) -> list[AvatarEvent]:
         known = self.open.get(tool.tool_id)
         if known is None and (tool.status.is_over and tool.tool_id in self._over):
             return []
@@ -142,9 +146,9 @@ class Activities:
             self._group = tool.tool_id
         if known is None:
             known = ActivityEvent(
-                turn_id=self._turn_id,
+                turn_id=turn_id,
                 activity_id=tool.tool_id,
-                parent_activity_id=tool.parent_id or self._turn,
+                parent_activity_id=tool.parent_id or self._turns.get(turn_id, ""),
                 name=tool.tool_name,
                 concurrent_group=self._group,
                 is_cancellable=True,
@@ -163,13 +167,13 @@ class Activities:
         self.open[tool.tool_id] = activity
         return [activity]
 
-    def _task(self, event: ActivityEvent, now: float) -> AvatarEvent:
+    def _task(self, event: ActivityEvent, now: float, turn_id: int) -> AvatarEvent:
         known = self.open.get(event.activity_id)
         activity = msgspec.structs.replace(
             event,
-            turn_id=known.turn_id if known else self._turn_id,
+            turn_id=known.turn_id if known else turn_id,
             is_cancellable=True,
-            parent_activity_id=event.parent_activity_id or self._turn,
+            parent_activity_id=event.parent_activity_id or self._turns.get(turn_id, ""),
             name=event.name or (known.name if known else ""),
             output=((known.output if known else "") + event.output)[-_TAIL:],
             started_at=known.started_at if known else now,
@@ -197,7 +201,7 @@ class Activities:
         elif self.tools:
             state = EngineState.TOOL_EXECUTING
         else:
-            state = self._voice if self._turn else EngineState.IDLE
+            state = self._voice if self._turns else EngineState.IDLE
         if state is self.state:
             return []
         old, self.state = self.state, state

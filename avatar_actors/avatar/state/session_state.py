@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sys import getsizeof
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from avatar_actors.avatar.messages import ModelChosen, ResumeThis
-from avatar_actors.model.events import AvatarEvent, ErrorEvent, StateEvent
-from avatar_actors.model.values import BridgeState, Continuity, Message
+from avatar_actors.model.events import AvatarEvent, ErrorEvent, StateEvent, TurnEndedEvent
+from avatar_actors.model.values import BridgeState, Continuity, Message, ToolCall
 from avatar_actors.session.messages import ResumePlan, SessionLost, SessionReady
 from avatar_actors.wire.commands import Beginning
 
@@ -146,35 +146,53 @@ class SessionRecord:
 class History:
     """The last messages: at most `limit` of them (0 keeps none), in `most_bytes` of memory.
 
-    The latest pair is kept in any case.
+    Prompt and answer go together; of an unasked turn there is only the answer. The latest turn is
+    kept in any case.
     """
 
     def __init__(self, limit: int, most_bytes: int) -> None:
         # Each with its size when it came: that of a text grows when somebody encodes it.
-        self._pairs: list[tuple[Message, Message, int]] = []
-        self._limit, self._most_bytes = limit // 2, most_bytes
-        self._bytes = 0
+        self._turns: list[tuple[tuple[Message, ...], int]] = []
+        self._limit, self._most_bytes = limit, most_bytes
+        self._length = self._bytes = 0
 
     def __len__(self) -> int:
-        return 2 * len(self._pairs)
+        return self._length
 
-    def add(self, turn_id: int, prompt: str, answer: str, now: float) -> None:
+    def add(self, prompt: str, ended: TurnEndedEvent, now: float) -> None:
         """A turn has ended."""
-        asked = Message("user", prompt, turn_id, now)
-        answered = Message("assistant", answer, turn_id, now)
-        size = getsizeof(prompt) + getsizeof(answer)
-        self._pairs.append((asked, answered, size))
-        self._bytes += size
-        while len(self._pairs) > self._limit or (
-            self._bytes > self._most_bytes and len(self._pairs) > 1
+        turn_id, unasked = ended.turn_id, ended.unasked
+        answer = Message("assistant", ended.text, turn_id, now, ended.tool_calls, unasked)
+        asked = () if unasked else (Message("user", prompt, turn_id, now),)
+        turn = (*asked, answer)
+        size = sum(getsizeof(each.content) for each in turn) + _size(ended.tool_calls)
+        self._turns.append((turn, size))
+        self._length, self._bytes = self._length + len(turn), self._bytes + size
+        while self._length > self._limit or (
+            self._bytes > self._most_bytes and len(self._turns) > 1
         ):
-            self._bytes -= self._pairs.pop(0)[2]
+            gone, size = self._turns.pop(0)
+            self._length, self._bytes = self._length - len(gone), self._bytes - size
 
     def messages(self) -> tuple[Message, ...]:
         """All of it, the oldest first."""
-        return tuple(message for *pair, _ in self._pairs for message in pair)
+        return tuple(message for turn, _ in self._turns for message in turn)
 
     def clear(self) -> None:
         """Forget all messages."""
-        self._pairs.clear()
-        self._bytes = 0
+        self._turns.clear()
+        self._length = self._bytes = 0
+
+
+def _size(calls: tuple[ToolCall, ...]) -> int:
+    """The memory of the calls, as far as it is text."""
+    total, waiting = 0, [value for call in calls for value in astuple(call)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            total += getsizeof(value)
+        elif isinstance(value, dict):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, list | tuple):
+            waiting += value
+    return total

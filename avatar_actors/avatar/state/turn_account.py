@@ -47,8 +47,8 @@ class Moment(Struct, frozen=True):
 class TurnAccount:
     """The running turn, and the activities beside it."""
 
-    def __init__(self, max_answer: int) -> None:
-        self.activities = Activities()
+    def __init__(self, max_answer: int, activities: Activities) -> None:
+        self.activities = activities
         self.shows_thoughts = True
         self.turn_id = 0
         self.sent = 0
@@ -89,7 +89,7 @@ class TurnAccount:
         if len(texts) < len(events) or self._guess or not turn_id:
             events = self._with_consequences(turn_id, events, wall)
         elif events:
-            events = [*self.activities.observe(events[0], 0.0), *events]
+            events = [*self.activities.observe(events[0], 0.0, turn_id), *events]
         return [*events, self._cut_event()] if is_cut else events
 
     def try_again(self, again: TryAgain) -> bool:
@@ -106,14 +106,15 @@ class TurnAccount:
         """Close the turn's account. The last of these events is its TurnEndedEvent."""
         ending, outcome = end.ending, end.ending.outcome
         if end.turn_id != self.turn_id:  # it never began
-            return [TurnEndedEvent(outcome=outcome, reason=ending.reason)]
+            return [TurnEndedEvent(turn_id=end.turn_id, outcome=outcome, reason=ending.reason)]
         tool_status, status = _ENDED.get(outcome, _ENDED_BADLY)
         rest = self._close_guess()
-        rest += self.activities.end_turn(tool_status, status, now.wall)
+        rest += self.activities.end_turn(end.turn_id, tool_status, status, now.wall)
         self._note_tools(end.turn_id, rest)
         may_help = outcome is Outcome.CRASHED or ending.is_recoverable
         was_refused = outcome is Outcome.OVER_BUDGET and self.sent != end.turn_id
         ended = TurnEndedEvent(
+            turn_id=end.turn_id,
             outcome=outcome,
             text=self._text.whole(),
             is_cut=self._text.is_cut,
@@ -142,7 +143,7 @@ class TurnAccount:
             if self._guess and isinstance(event, TextEvent | ToolEvent | ThinkingEvent):
                 told += self._close_guess()
             # A task's own report is replaced by its node of the tree.
-            consequences = self.activities.observe(event, wall)
+            consequences = self.activities.observe(event, wall, turn_id)
             told += consequences if _is_node(event, consequences) else [event, *consequences]
         self._note_tools(turn_id, told)
         return told

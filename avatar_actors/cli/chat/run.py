@@ -181,13 +181,15 @@ class ChatRun:
             self._give_up(terminal_gone())
 
     async def _follow(self) -> None:
-        """Show the events up to the end of the turn or of the avatar."""
+        """Show the events up to the end of the turn or of the avatar, without unasked turns."""
         while self._failure is None and not isinstance(self._last, TurnEndedEvent):
-            events = await self._events.take()
-            if not events:
+            found = await self._events.take()
+            if not found:
                 break
+            events = [event for event in found if not event.unasked]
             ends = (at for at, event in enumerate(events) if isinstance(event, TurnEndedEvent))
-            await self._tell(events[: next(ends, len(events)) + 1])
+            if shown := events[: next(ends, len(events)) + 1]:
+                await self._tell(shown)
         self._all_shown.set()
 
     async def _tell_end(self, ended: TurnEndedEvent) -> None:

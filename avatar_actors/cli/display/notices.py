@@ -64,6 +64,8 @@ def notice(event: AvatarEvent, signs: Signs) -> list[NoticeLine]:
             lines = [_continuity(event, signs)]
         case DiagnosticEvent():
             lines = [_diagnostic(event, signs)]
+        case TurnStartedEvent(prompt=cause) if event.unasked:
+            lines = [NoticeLine("dim", f"{signs.again} unasked: {one_line(cause)}")]
         case TurnEndedEvent():
             lines = _ending(event, signs)
         case _:

@@ -72,7 +72,7 @@ class SessionLog:
     def tell(self, event: AvatarEvent) -> None:
         """Record an event."""
         match event:
-            case TurnStartedEvent():
+            case TurnStartedEvent() if not event.unasked:
                 self._started = event
                 self.tools.clear()
             case ToolEvent():

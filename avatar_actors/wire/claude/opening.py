@@ -18,7 +18,7 @@ from avatar_actors.model.values import (
 )
 from avatar_actors.wire.claude.lines import ClaudeResultLine, ControlResponse, as_object, as_objects
 from avatar_actors.wire.claude.outgoing import ATTACHMENTS
-from avatar_actors.wire.claude.turns import LOGIN_ADVICE, LOGIN_COMMAND, error_of, wants_login
+from avatar_actors.wire.claude.verdict import LOGIN_ADVICE, LOGIN_COMMAND, error_of, wants_login
 from avatar_actors.wire.commands import Beginning, Open
 from avatar_actors.wire.facts import Fact, Opened, OpenFailed, OpenFailure, SessionRenamed
 from avatar_actors.wire.json_values import text_at

@@ -146,7 +146,6 @@ class ClaudeTask(Struct):
 
     task_id: str
     tool_id: str = ""
-    run_id: str = ""
     activity_type: str = "agent"
     name: str = ""
     detail: str = ""
@@ -159,6 +158,9 @@ class ClaudeTasks:
     """The running tasks, and the last of the ended ones."""
 
     def __init__(self) -> None:
+        # What was told of the task that ended last.
+        self.last_notice: str = ""
+        self._last: ClaudeTask | None = None
         self._tasks: dict[str, ClaudeTask] = {}
 
     def notice(self, subtype: str, fields: JsonObject) -> list[ActivityEvent]:
@@ -172,10 +174,18 @@ class ClaudeTasks:
             task.status = STATUSES.get(text_at(patch, "status"), task.status)
         elif subtype == "task_notification":
             task.status = STATUSES.get(text_at(fields, "status"), task.status)
-            task.detail = text_at(fields, "summary") or task.detail
+            task.detail = self.last_notice = text_at(fields, "summary") or task.detail
+            self._last = task
         else:
             task.detail = text_at(fields, "description") or task.detail
         return [_event(task)]
+
+    @property
+    def concern_turn(self) -> bool:
+        """Whether the turn waits for a sub-agent, or has just waited for one."""
+        running = (each for each in self._tasks.values() if each.status is ActivityStatus.RUNNING)
+        waits = any(each.activity_type == "agent" for each in running)
+        return waits or self._last is None or self._last.activity_type == "agent"
 
     def said(self, line: AssistantLine, text: str) -> list[ActivityEvent]:
         """A sub-agent wrote this text."""
@@ -188,15 +198,6 @@ class ClaudeTasks:
                 task_id, tool_id, name=name, detail=line.task_description, is_implicit=True
             )
             self._begin(task)
-        task.output = (task.output + text)[-OUTPUT_LENGTH:]
-        return [_event(task)]
-
-    def reported(self, run_id: str, text: str) -> list[ActivityEvent]:
-        """The model was woken by a task, outside of any turn, and wrote this about it."""
-        runs = (task for task in self._tasks.values() if run_id and run_id == task.run_id)
-        task = next(runs, None)
-        if task is None or not text:
-            return []
         task.output = (task.output + text)[-OUTPUT_LENGTH:]
         return [_event(task)]
 
@@ -227,7 +228,6 @@ def _described(task_id: str, fields: JsonObject) -> ClaudeTask:
     return ClaudeTask(
         task_id=task_id,
         tool_id=text_at(fields, "tool_use_id"),
-        run_id=text_at(fields, "run_id"),
         activity_type="agent" if is_agent else "background_task",
         name=text_at(fields, "subagent_type") or description or kind,
         detail=description,

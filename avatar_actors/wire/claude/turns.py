@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
 from msgspec import Struct
 
-from avatar_actors.model.events import AvatarEvent, TextEvent
+from avatar_actors.model.events import AvatarEvent
 from avatar_actors.model.values import Outcome, ToolStatus
 from avatar_actors.wire.claude.lines import (
     AssistantLine,
@@ -18,31 +16,21 @@ from avatar_actors.wire.claude.lines import (
     as_texts,
     piece_of,
 )
-from avatar_actors.wire.claude.model_output import ModelOutput
+from avatar_actors.wire.claude.run import RunOutput
 from avatar_actors.wire.claude.tools import ClaudeTasks, ClaudeTools
 from avatar_actors.wire.claude.usage import Meter
-from avatar_actors.wire.facts import Fact, TurnOver
+from avatar_actors.wire.claude.verdict import (
+    FOLDED,
+    NO_RESULT,
+    TAKEN_BACK,
+    ResultVerdict,
+    verdict_of,
+)
+from avatar_actors.wire.facts import UNASKED, Fact, UnaskedTurnBegun
 from avatar_actors.wire.json_values import text_at
 from avatar_actors.wire.mending import SplitSigns
 from avatar_actors.wire.phases import Phase, PhaseTracker, Step
-from avatar_actors.wire.shared_events import agent_warning, remark
-
-LOGIN_ADVICE: Final = "Run `claude` once and log in there, or set ANTHROPIC_API_KEY."
-LOGIN_COMMAND: Final = "/login"
-UNAUTHORISED: Final = 401
-REFUSAL: Final = "refusal"
-ABORTED: Final = "aborted_"
-EXECUTION_ERROR: Final = "error_during_execution"
-
-
-class ResultVerdict(Struct, frozen=True):
-    """What a result means for the turn."""
-
-    outcome: Outcome
-    stop_reason: str = ""
-    error: str = ""
-    data: Any = None
-    needs_login: bool = False
+from avatar_actors.wire.shared_events import remark
 
 
 class ClaudeTurnAccount(Struct):
@@ -69,57 +57,24 @@ class ClaudeTurnAccount(Struct):
         return self.uuid in answered if answered else not as_object(result.origin)
 
 
-def verdict_of(result: ClaudeResultLine, *, is_cancelling: bool) -> ResultVerdict:
-    """What the result means. `is_error` decides: an API error has the subtype "success"."""
-    subtype = text_at(result.subtype)
-    terminal = text_at(result.terminal_reason)
-    stop_reason = text_at(result.stop_reason)
-    if terminal.startswith(ABORTED) or (is_cancelling and subtype == EXECUTION_ERROR):
-        return ResultVerdict(Outcome.CANCELLED, terminal or subtype)
-    if stop_reason == REFUSAL:
-        return ResultVerdict(Outcome.REFUSED, REFUSAL, text_at(result.result))
-    if result.is_error:
-        return ResultVerdict(
-            Outcome.FAILED,
-            terminal or subtype,
-            error_of(result),
-            needs_login=wants_login(result),
-        )
-    return ResultVerdict(Outcome.COMPLETED, stop_reason, data=result.structured_output)
+class UnaskedRun(Struct):
+    """A run that the CLI started by itself; it has said something."""
 
+    is_cancelling: bool = False
 
-def error_of(result: ClaudeResultLine) -> str:
-    """The words of a failed result."""
-    words = _words(result)
-    status = result.api_error_status
-    if isinstance(status, int) and str(status) not in words:
-        words = f"{words} (HTTP {status})".strip()
-    if wants_login(result):
-        # "Not logged in · Please run /login": a host cannot run such a command.
-        words = f"{words} {LOGIN_ADVICE}"
-    return words or text_at(result.subtype) or "the agent gave no reason"
-
-
-def wants_login(result: ClaudeResultLine) -> bool:
-    """Whether the run failed for want of a login, or of one that is accepted."""
-    return LOGIN_COMMAND in _words(result) or result.api_error_status == UNAUTHORISED
-
-
-def _words(result: ClaudeResultLine) -> str:
-    return text_at(result.result) or "; ".join(as_texts(result.errors))
-
-
-NO_RESULT = ResultVerdict(Outcome.FAILED, error="the agent ended its turn without a result")
-TAKEN_BACK = ResultVerdict(Outcome.CANCELLED, "cancelled before it began")
+    def cancel(self) -> bool:
+        """It is to end; False if it was told so before."""
+        was_cancelling, self.is_cancelling = self.is_cancelling, True
+        return not was_cancelling
 
 
 class ClaudeTurns:
     """One turn at a time, and what runs besides it.
 
     The end of a turn is `session_state_changed idle`; a CLI that sends no states ends it with the
-    result. The CLI starts runs of its own when a background task is done. What such a run says
-    belongs to no turn: 2.1.325 tells by `command_lifecycle` when it takes up our message, and once
-    it did so for one message, nothing before that line is taken for an answer to the next.
+    result. The CLI starts runs of its own when a background task is done. What such a run says is
+    a turn that nobody asked for: 2.1.325 tells by `command_lifecycle` when it takes up our message,
+    and once it did so for one message, nothing before that line is taken for an answer to the next.
     """
 
     def __init__(
@@ -128,12 +83,14 @@ class ClaudeTurns:
         self.hears = False
         # The same, and no half of a character waits for the other.
         self.hears_plainly = False
-        self.speech = ModelOutput(tools, tasks)
+        self._run = RunOutput(tools, tasks, meter)
+        self.speech = self._run.speech
         self._progress = progress
-        self._tools = tools
         self._tasks = tasks
-        self._meter = meter
         self._turn: ClaudeTurnAccount | None = None
+        self.unasked: UnaskedRun | None = None
+        # A run has begun that is not the turn's.
+        self._is_foreign = False
         self._steers: set[str] = set()
         self._has_lifecycles = False
         self._has_states = False
@@ -150,9 +107,20 @@ class ClaudeTurns:
         """A prompt was sent."""
         self._turn = ClaudeTurnAccount(turn_id, uuid, has_begun=not self._has_lifecycles)
         self._has_strayed = False
-        self._meter.begin()
-        self.speech.begin_turn()
-        self._listen()
+        self._reset()
+
+    def run_begins(self, answers: list[str]) -> list[Fact]:
+        """The CLI begins a run, with the messages that it answers: the turn's, or one of its own.
+
+        What it has to say of a sub-agent is the turn's, which waits for that; what it has to say of
+        a background command is not, so a turn that has its answer ends here.
+        """
+        turn, facts = self._turn, list[Fact]()
+        is_own = bool(answers) or not self._has_lifecycles or self._tasks.concern_turn
+        if turn is not None and turn.verdict is not None and not is_own:
+            facts = self._end(turn, turn.verdict)
+        self._is_foreign = not self.hears
+        return facts
 
     def steered(self, uuid: str) -> None:
         """Another message was sent into the turn."""
@@ -177,7 +145,7 @@ class ClaudeTurns:
 
     def close(self) -> None:
         """Ignore everything from now on."""
-        self._turn = None
+        self._turn = self.unasked = None
         self._listen()
 
     def joined(self, raw: bytes) -> tuple[list[Fact], bytes]:
@@ -200,34 +168,22 @@ class ClaudeTurns:
         """An event of the model's stream."""
         if line.parent_tool_use_id:
             return []
-        if not self.hears:
-            return self._stray()
-        delta = line.event.delta
-        if delta is not None and delta.text:
-            return [self.speech.text(delta.text)]
-        facts: list[Fact] = [*self.speech.stream(line.event)]
-        if line.event.type == "message_delta" and line.event.usage:
-            facts += self._meter.message(line.event.usage)
-        return facts
+        facts = self._heard_outside()
+        return [*facts, *self._run.stream(line)] if self.hears else facts
 
     def assistant(self, line: AssistantLine) -> list[Fact]:
         """A block of a message."""
-        if not self.hears and not line.parent_tool_use_id:
-            return self._stray()
-        if not self.hears:
+        if not self.hears and line.parent_tool_use_id:
             said = "".join(block.text for block in line.message.blocks)
-            return [*self._tasks.said(line, said)] if said else self._stray()
-        if line.error and not line.parent_tool_use_id:
-            # "Not logged in", "API Error: 500": not of the model. The result repeats it.
-            return [agent_warning("".join(block.text for block in line.message.blocks))]
-        return [*self.speech.assistant(line)]
+            return [*self._tasks.said(line, said)] if said else []
+        facts = self._heard_outside()
+        return [*facts, *self._run.assistant(line)] if self.hears else facts
 
     def user(self, line: UserLine) -> list[Fact]:
         """Results of tools."""
         if not self.hears:
-            return [] if line.is_replay else self._stray()
-        is_cancelling = self._progress.phase is Phase.CANCELLING
-        failure = ToolStatus.CANCELLED if is_cancelling else ToolStatus.FAILED
+            return [] if line.is_replay or self._is_foreign else self._stray()
+        failure = ToolStatus.CANCELLED if self._is_cancelling else ToolStatus.FAILED
         return [*self.speech.results(line, failure)]
 
     def result(self, result: ClaudeResultLine) -> list[Fact]:
@@ -237,20 +193,16 @@ class ClaudeTurns:
             return [remark("a result came twice")]
         self._last_result = uuid
         turn = self._turn
+        is_own = turn is not None and turn.owns(result)
+        if self.unasked is not None and not is_own:
+            verdict = verdict_of(result, is_cancelling=self._is_cancelling)
+            return [*self._run.meter.result(result), *self._end_unasked(verdict)]
         if turn is None:
             return self._result_outside(result)
-        is_own = turn.owns(result)
-        if is_own:
-            turn.has_begun = True
-            self._listen()
-        facts: list[Fact] = [] if turn.has_begun else [*self._reported(result)]
-        if is_own and not self.speech.has_text and not result.is_error and text_at(result.result):
-            # A local command, or structured output: the answer is nowhere else.
-            facts.append(TextEvent(text=text_at(result.result), is_complete=True))
-        facts += self._meter.result(result)
+        facts = [*self._taken_up(turn), *self._run.unsaid(result)] if is_own else []
+        facts += self._run.meter.result(result)
         if is_own or (turn.has_begun and turn.verdict is None):
-            is_cancelling = self._progress.phase is Phase.CANCELLING
-            turn.verdict = verdict_of(result, is_cancelling=is_cancelling)
+            turn.verdict = verdict_of(result, is_cancelling=self._is_cancelling)
         if is_own and turn.verdict is not None and not self._has_states:
             facts += self._end(turn, turn.verdict)
         return facts
@@ -259,14 +211,17 @@ class ClaudeTurns:
         """The CLI is running, waits for a permission, or is idle."""
         self._has_states = True
         turn = self._turn
-        if turn is None:
-            return []
         if state != "idle":
-            turn.is_running = turn.is_running or turn.has_begun
+            if turn is not None:
+                turn.is_running = turn.is_running or turn.has_begun
             return []
-        if turn.verdict is not None:
-            return self._end(turn, turn.verdict)
-        return self._end(turn, NO_RESULT) if turn.is_running else []
+        self._is_foreign = False
+        facts = [] if self.unasked is None else self._end_unasked(NO_RESULT)
+        if turn is not None and turn.verdict is not None:
+            facts += self._end(turn, turn.verdict)
+        elif turn is not None and turn.is_running:
+            facts += self._end(turn, NO_RESULT)
+        return facts
 
     def lifecycle(self, line: LifecycleLine) -> list[Fact]:
         """The new state of a message of ours."""
@@ -278,8 +233,8 @@ class ClaudeTurns:
             return self.taken_back(line.command_uuid)
         turn = self._turn
         if turn and turn.uuid == line.command_uuid:
-            turn.has_begun = turn.is_running = True
-            self._listen()
+            turn.is_running = True
+            return self._taken_up(turn)
         return []
 
     def taken_back(self, uuid: str) -> list[Fact]:
@@ -296,36 +251,63 @@ class ClaudeTurns:
         self._has_strayed = False
         if self._progress.phase is Phase.CLOSED:
             return []
-        facts: list[Fact] = [*self._meter.outside(result), *self._reported(result)]
+        facts: list[Fact] = [*self._run.meter.outside(result)]
         if not result.origin:
             facts.append(remark("a result came outside of any turn"))
         return facts
 
-    def _reported(self, result: ClaudeResultLine) -> list[AvatarEvent]:
-        return [*self._tasks.reported(text_at(result.origin, "runId"), text_at(result.result))]
+    def _taken_up(self, turn: ClaudeTurnAccount) -> list[Fact]:
+        """The CLI works on our prompt now; what it did before that has ended."""
+        facts = [] if self.unasked is None else self._end_unasked(FOLDED)
+        turn.has_begun = True
+        self._listen()
+        return facts
+
+    def _heard_outside(self) -> list[Fact]:
+        """If nobody asked for what comes now: the beginning of a turn of its own."""
+        if self.hears:
+            return []
+        if not self._is_foreign:
+            return self._stray()
+        if self._progress.phase is Phase.CLOSED:
+            return []
+        self._reset()
+        self.unasked = UnaskedRun()
+        self._listen()
+        return [UnaskedTurnBegun(self._tasks.last_notice or "the agent went on by itself")]
+
+    def _end_unasked(self, verdict: ResultVerdict) -> list[Fact]:
+        if self._is_cancelling and verdict is NO_RESULT:
+            verdict = ResultVerdict(Outcome.CANCELLED)
+        facts = self._run.end(UNASKED, verdict)
+        self.unasked, self._is_foreign = None, False
+        self._reset()
+        return facts
+
+    def _reset(self) -> None:
+        """Begin with nothing said and nothing used, unless a run that nobody asked for goes on."""
+        if self.unasked is None:
+            self._run.begin()
+        self._listen()
+
+    @property
+    def _is_cancelling(self) -> bool:
+        if self.unasked is not None:
+            return self.unasked.is_cancelling
+        return self._progress.phase is Phase.CANCELLING
 
     def _end(self, turn: ClaudeTurnAccount, verdict: ResultVerdict) -> list[Fact]:
         if self._progress.phase is Phase.CANCELLING and verdict is NO_RESULT:
             verdict = ResultVerdict(Outcome.CANCELLED)
-        is_cancelled = verdict.outcome is Outcome.CANCELLED
-        left = ToolStatus.CANCELLED if is_cancelled else ToolStatus.UNKNOWN
-        facts: list[Fact] = [*self.speech.end_turn(), *self._tools.end_turn(left)]
-        over = TurnOver(
-            turn_id=turn.turn_id,
-            outcome=verdict.outcome,
-            stop_reason=verdict.stop_reason,
-            error=verdict.error,
-            usage=self._meter.turn,
-            data=verdict.data,
-            needs_login=verdict.needs_login,
-        )
+        facts = self._run.end(turn.turn_id, verdict)
         self._turn = None
         self._listen()
         self._progress.go(Step.OVER)
-        return [*facts, over]
+        return facts
 
     def _listen(self) -> None:
-        self.hears = self._turn is not None and self._turn.has_begun
+        is_begun = self._turn is not None and self._turn.has_begun
+        self.hears = is_begun or self.unasked is not None
         self.hears_plainly = self.hears and not self._halves.half
 
     def _stray(self) -> list[Fact]:

@@ -177,10 +177,23 @@ class ClaudeWire:
         return []
 
     def _cancel(self, command: Cancel) -> list[Fact]:
+        if command.turn_id < 0:
+            return self._cancel_unasked()
         is_present = command.turn_id == self._conversation.turn_id
         if not is_present or not self._progress.go(Step.CANCEL):
             return []
+        if self._conversation.unasked is not None:
+            # An interrupt would end the run that is under way, which is another turn.
+            self._control.take_back(list(self._conversation.own_messages()))
+            return []
         self._control.interrupt(self._conversation.own_messages())
+        return self._permissions.cancel_all()
+
+    def _cancel_unasked(self) -> list[Fact]:
+        unasked = self._conversation.unasked
+        if unasked is None or not unasked.cancel():
+            return []
+        self._control.interrupt(())
         return self._permissions.cancel_all()
 
     def _call(self, call: Call) -> list[Fact]:
@@ -215,6 +228,9 @@ class ClaudeWire:
         if not is_object(fields):
             # Broken UTF-8 in a field that the first decoding skips.
             return [_garbage(raw)]
+        if subtype == "init":
+            answers = lines.as_texts(fields.get("user_message_uuids"))
+            return [*self._conversation.run_begins(answers), *self._notices.init(fields)]
         if subtype == "session_state_changed":
             return self._state(text_at(fields, "state"))
         if subtype == "thinking_tokens":

@@ -5,8 +5,6 @@ from functools import cache
 from tests.wire.claude.replay import Replay
 from tests.wire.digest import digest
 
-STRAY = "warning the agent went on outside of any turn; what …"
-
 
 @cache
 def turns(name: str) -> list[list[str]]:
@@ -14,7 +12,7 @@ def turns(name: str) -> list[list[str]]:
     found: list[list[str]] = [[]]
     for word in digest(Replay(name).facts):
         found[-1].append(word)
-        if word.startswith("over "):
+        if word.startswith("over ") and not word.startswith("over -1"):
             found.append([])
     return found
 
@@ -82,21 +80,26 @@ def test_a_background_command_does_not_keep_the_turn_open() -> None:
     assert foreign_runs(1)[-1] == "over 1 completed end_turn $0.001100"
 
 
-def test_the_run_that_its_end_starts_belongs_to_no_turn() -> None:
-    assert foreign_runs(2)[:5] == [
+def test_the_run_that_its_end_starts_is_a_turn_of_its_own() -> None:
+    assert foreign_runs(2)[:8] == [
         "background_task d completed d",
         'background_task d completed Background command "d" c…',
-        STRAY,
+        'unasked: Background command "d" completed (exit code …',
+        "text done. Command running in background with ID:…",
+        "cost 10+59",
         "cost 10+59 $0.001220",
-        'background_task d completed Background command "d" c… | done. Command running in…',
+        "context 69/1000000",
+        "over -1 completed end_turn $0.001220",
     ]
 
 
-def test_a_prompt_that_waits_for_such_a_run_has_only_its_own_text() -> None:
-    assert [word for word in foreign_runs(3) if word.startswith(("text", "over", "warning"))] == [
-        STRAY,
+def test_a_prompt_that_waits_for_such_a_run_has_only_its_own_text_and_cost() -> None:
+    assert [word for word in foreign_runs(3) if word.startswith(("text", "over", "unasked"))] == [
+        'unasked: Background command "d" completed (exit code …',
+        "text done. Command running in background with ID:…",
+        "over -1 completed end_turn $0.001220",
         "text echo: right now",
-        "over 3 completed end_turn $0.001480",
+        "over 3 completed end_turn $0.000260",
     ]
 
 

@@ -179,13 +179,16 @@ def test_what_sub_agents_say_is_activity_and_never_text() -> None:
         "cost 60+404 $0.007189",
         "context 124/1000000",
         "over 1 completed end_turn $0.007189",
-        "warning the agent went on outside of any turn; what …",
+        "unasked: sub done insub2",
+        "text done. Async agent launched successfully. (Th…",
+        "cost 10+112",
         "cost 10+112 $0.002280",
-        "agent general-purpose completed sub done insub2 | sub startsub done insub2…",
+        "context 122/1000000",
+        "over -1 completed end_turn $0.002280",
     ]
 
 
-def test_a_run_that_a_background_task_started_belongs_to_no_turn() -> None:
+def test_a_run_that_a_background_task_started_is_a_turn_of_its_own() -> None:
     assert digest(Replay("s11_bg_bash").facts) == [
         "renamed 5e840aef",
         "session claude-opus-5-5 default",
@@ -197,9 +200,10 @@ def test_a_run_that_a_background_task_started_belongs_to_no_turn() -> None:
         "over 1 completed end_turn $0.002240",
         "background_task d completed d",
         'background_task d completed Background command "d" c…',
-        "warning the agent went on outside of any turn; what …",
+        'unasked: Background command "d" completed (exit code …',
+        "text done. Command running in background with ID:…",
         "cost 10+59 $0.001220",
-        'background_task d completed Background command "d" c… | done. Command running in…',
+        "over -1 completed end_turn $0.001220",
         "Bash started",
         "background_task d running d",
         "Bash completed Command running in background with ID: bm2h8…",
