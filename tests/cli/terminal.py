@@ -35,6 +35,7 @@ class Terminal:
         size: tuple[int, int],
     ) -> None:
         self.pid = process.pid
+        self.patience = PATIENCE
         self._emulator = Emulator(*size)
         (self._master, self._slave), self._process = ends, process
         self._modes = termios.tcgetattr(self._master)
@@ -105,7 +106,7 @@ class Terminal:
 
     def wait_until(self, is_so: Callable[[], bool], what: str) -> None:
         """Follow the screen until this is so."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while not is_so():
             is_over = self._process.poll() is not None
             if not self._read(0.05) and is_over and not is_so():
@@ -114,7 +115,7 @@ class Terminal:
 
     def wait(self) -> int:
         """Follow the screen until the program is over; its exit code."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + self.patience
         while self._process.poll() is None:
             self._read(0.05)
             assert time.monotonic() < deadline, f"it does not end:\n{self.text}"

@@ -23,6 +23,7 @@ class Ability(Enum):
     PERMISSION_POLICY = "permission: policy of the host"
     QUESTION = "question to the user"
     QUESTION_UNHEARD = "question, nobody there"
+    QUESTION_IN_TERMINAL = "question in chat and REPL"
     SAFE_EDIT = "safe: edit"
     SAFE_SHELL = "safe: shell"
     ASK_EDIT = "ask: edit"
