@@ -46,14 +46,17 @@ class UserQuestion(Struct, frozen=True, kw_only=True):
     kind: str = "text"
 
     def checked(self, given: object) -> tuple[str, ...]:
-        """The answer as texts, each once; SettingsError says what would fit."""
+        """The answer as texts, each once; SettingsError says what would fit, not what was given.
+
+        It may be a secret.
+        """
         answers = (given,) if isinstance(given, str) else given
         name = f"the answer to {self.question_id!r}"
         if not _is_sequence(answers):
             raise SettingsError(f"{name} must be a string or several; got {type(given).__name__}")
         texts = [each for each in answers if isinstance(each, str)]
         if len(texts) != len(answers):
-            raise SettingsError(f"{name} must be made of strings; got {given!r}")
+            raise SettingsError(f"{name} must be made of strings")
         if len(texts) > 1 and not self.is_multiple:
             raise SettingsError(f"{name} must be one, not {len(texts)}: is_multiple is False")
         for text in texts:
@@ -66,11 +69,11 @@ class UserQuestion(Struct, frozen=True, kw_only=True):
             return
         if not self.takes_text:
             offered = ", ".join(map(repr, labels))
-            raise SettingsError(f"{name} must be one of {offered}; got {text!r}")
+            raise SettingsError(f"{name} must be one of {offered}")
         if not text.strip():
             raise SettingsError(f"{name} is empty; None declines the questions")
         if self.kind != "text" and number_in(text, self.kind) is None:
-            raise SettingsError(f"{name} must be of the kind {self.kind}; got {text!r}")
+            raise SettingsError(f"{name} must be of the kind {self.kind}")
 
 
 def answers_to(questions: Sequence[UserQuestion], given: object) -> Answers | None:

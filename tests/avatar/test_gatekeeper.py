@@ -380,3 +380,18 @@ async def test_a_function_is_cancelled_when_its_question_is_over(gate: Gate) -> 
         await tree.settle()
         assert sorted(ended) == ["7-a", "7-b", "7-c"]
         assert gate.decided() == {"c": Permit.ALLOW_ONCE}
+
+
+async def test_an_answer_that_does_not_fit_is_told_to_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gate = Gate()
+    async with open_tree() as tree:
+        await gate.open(tree, float("inf"), host=HostFunctions(None, lambda _: "swordfish"))
+        await gate.user_question("a")
+        with trio.fail_after(60):
+            while not gate.of_kind(QuestionClosedEvent):
+                await tree.settle()
+        [closed] = gate.of_kind(QuestionClosedEvent)
+        assert "must be one of 'red', 'blue'" in closed.why
+        assert "swordfish" not in f"{closed.why}{gate.answers()}{caplog.text}"

@@ -17,8 +17,8 @@ from avatar_actors.model.values import Outcome, Permit
 from avatar_actors.wire.acp.profile import AcpProfile
 from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.claude.wire import ClaudeWire
-from avatar_actors.wire.commands import AnswerPermission, Open, Prompt
-from avatar_actors.wire.facts import Fact, PermissionAsked, TurnOver
+from avatar_actors.wire.commands import AnswerPermission, AnswerUser, Open, Prompt
+from avatar_actors.wire.facts import Fact, PermissionAsked, TurnOver, UserAsked
 from avatar_actors.wire.gemini.wire import GeminiHeadlessWire
 from avatar_actors.wire.json_values import is_object
 from avatar_actors.wire.wire import Wire
@@ -274,6 +274,8 @@ def _take(wire: Wire, new: list[Fact], facts: list[Fact]) -> None:
         if isinstance(fact, PermissionAsked):
             answer = AnswerPermission(request_id=fact.request_id, permit=Permit.ALLOW_ONCE)
             facts += wire.command(answer)
+        if isinstance(fact, UserAsked):
+            facts += wire.command(AnswerUser(request_id=fact.request_id, answers=None))
 
 
 def _slices(data: bytes, cuts: list[int]) -> Iterable[bytes]:

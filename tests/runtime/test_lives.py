@@ -339,7 +339,7 @@ async def test_a_cancelled_resume_leaves_an_avatar_that_answers_or_is_down(home:
 STALLED: list[tuple[list[dict[str, Any]], StallVerdict, str]] = [
     ([{"deaf": 60}], StallVerdict.WEDGED, "of CPU"),
     ([{"tool": "Bash", "seconds": 60}], StallVerdict.WORKING, "waiting for"),
-    ([{"ask": "Write"}], StallVerdict.WAITING_ON_YOU, "permission"),
+    ([{"ask": "Write"}], StallVerdict.WAITING_ON_YOU, "question"),
 ]
 
 

@@ -12,6 +12,7 @@ from avatar_actors.wire.acp.wire import AcpWire
 from avatar_actors.wire.commands import (
     AnswerFile,
     AnswerPermission,
+    AnswerUser,
     Call,
     Cancel,
     Close,
@@ -67,6 +68,12 @@ def update_with(kind: str, fields: Record) -> Record:
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
 
+def form_with(properties: Record, required: Any) -> Record:
+    schema = {"type": "object", "properties": properties, "required": required}
+    params = {"sessionId": SESSION, "mode": "form", "message": "?", "requestedSchema": schema}
+    return {"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": params}
+
+
 # A loaded machine is slow, and that is no finding.
 SLOW = [HealthCheck.too_slow]
 MESSAGES = from_agents()
@@ -92,9 +99,22 @@ broken_updates: st.SearchStrategy[Any] = st.builds(
     st.sampled_from(KINDS),
     st.dictionaries(st.sampled_from(FIELDS), json_values, max_size=5),
 )
-messages: st.SearchStrategy[Any] = st.one_of(
-    st.sampled_from(MESSAGES), broken, broken_updates, json_values
+FIELD_KEYS = ("type", "title", "description", "oneOf", "enum", "items", "_meta", "const")
+TYPES = st.sampled_from(["string", "integer", "number", "boolean", "array", "object"])
+form_fields: st.SearchStrategy[Any] = st.builds(
+    lambda about, kind: {**about, "type": kind},
+    st.dictionaries(st.sampled_from(FIELD_KEYS), json_values, max_size=4),
+    TYPES | json_values,
 )
+forms: st.SearchStrategy[Any] = st.builds(
+    form_with,
+    st.dictionaries(st.sampled_from(["a", "a_custom", "b"]), form_fields | json_values),
+    json_values,
+)
+messages: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from(MESSAGES), broken, broken_updates, forms, json_values
+)
+ANSWERS = st.tuples(st.text(max_size=5)) | st.just(("Yes",))
 commands: st.SearchStrategy[Command] = st.one_of(
     st.builds(Open, cwd=st.just("/x"), resume=st.sampled_from(["", "old"]), mode=st.just("plan")),
     st.builds(Prompt, st.integers(1, 4), st.text(max_size=5)),
@@ -105,6 +125,11 @@ commands: st.SearchStrategy[Command] = st.one_of(
         AnswerPermission,
         request_id=st.sampled_from(["permission-1", "permission-2", "x"]),
         permit=st.sampled_from(Permit),
+    ),
+    st.builds(
+        AnswerUser,
+        request_id=st.sampled_from(["question-1", "question-2", "x"]),
+        answers=st.none() | st.dictionaries(st.sampled_from(["a", "b"]), ANSWERS),
     ),
     st.builds(AnswerFile, request_id=st.sampled_from(["file-1", "x"]), text=st.text(max_size=5)),
     st.builds(
