@@ -225,7 +225,7 @@ class AvatarRun:
 
 def texts(events: list[AvatarEvent]) -> list[str]:
     """The pieces of text among these events."""
-    return [event.text for event in events if type(event) is TextEvent]
+    return [event.text for event in events if type(event) is TextEvent and event.text]
 
 
 def all_of(events: list[AvatarEvent]) -> list[AvatarEvent]:

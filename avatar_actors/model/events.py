@@ -45,7 +45,10 @@ class AvatarEvent(Struct, frozen=True, tag_field="type", tag="event"):
 
 
 class TextEvent(AvatarEvent, frozen=True, tag="text"):
-    """A piece of the answer. `is_complete`: a whole message that was not streamed."""
+    """A piece of the answer. `is_complete`: the text ends here; such a piece may be empty.
+
+    A tool, a thought, a question, a plan or the end of the turn comes next, or another text.
+    """
 
     text: str = ""
     is_complete: bool = False

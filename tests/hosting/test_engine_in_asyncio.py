@@ -165,7 +165,7 @@ def test_coroutine_handler_that_fails_or_hangs_harms_nobody(engines: Engines) ->
         await engine.start()
         for _ in range(3):
             assert (await engine.chat("1+1")).content == "2"
-        handler.until(lambda heard: len(heard) == 3)
+        handler.until(lambda heard: len(heard) == 6)  # each text, and that it is complete
 
     play(main)
 

@@ -11,8 +11,8 @@ from tests.runtime.home import script
 LONG = script({"say": "here"}, {"wait": 1000})
 
 
-def has_three(heard: list[AvatarEvent]) -> bool:
-    return len(heard) == 3
+def has_all(heard: list[AvatarEvent]) -> bool:
+    return len(heard) == 6  # each of three texts, and that it is complete
 
 
 async def test_engine_starts_answers_and_stops(engines: Engines) -> None:
@@ -81,6 +81,6 @@ async def test_coroutine_handler_that_fails_or_blocks_harms_nobody(engines: Engi
     with trio.fail_after(PATIENCE):
         for _ in range(3):
             assert (await engine.chat("1+1")).content == "2"
-        await trio.to_thread.run_sync(recorder.until, has_three)
+        await trio.to_thread.run_sync(recorder.until, has_all)
         release.set()
         await engine.stop()

@@ -15,6 +15,9 @@ from avatar_actors.model.events import (
     AvatarEvent,
     CostEvent,
     DiagnosticEvent,
+    PermissionEvent,
+    PlanEvent,
+    QuestionEvent,
     TextEvent,
     ThinkingEvent,
     ToolEvent,
@@ -31,6 +34,8 @@ _ENDED = {
     Outcome.CRASHED: (ToolStatus.UNKNOWN, ActivityStatus.UNKNOWN),
 }
 _ENDED_BADLY = (ToolStatus.UNKNOWN, ActivityStatus.FAILED)
+# What an agent does when it has said something; all else may come between two words.
+_AFTER_TEXT = (ThinkingEvent, ToolEvent, PermissionEvent, QuestionEvent, PlanEvent)
 # How much of a tool's output the end of its turn repeats.
 _TAIL = 4000
 
@@ -60,6 +65,8 @@ class TurnAccount:
         self._calls: dict[str, ToolCall] = {}
         self._unknown: dict[str, None] = {}
         self._guess = ""
+        # Whether a streamed text goes on, which nobody has called complete.
+        self._speaks = False
 
     def said(self, turn_id: int) -> PartialAnswer:
         """The text of this turn so far; nothing if it is not the running one."""
@@ -89,6 +96,7 @@ class TurnAccount:
         if len(texts) < len(events) or self._guess or not turn_id:
             events = self._with_consequences(turn_id, events, wall)
         elif events:
+            self._speaks = not _is_complete(events[-1])
             events = [*self.activities.observe(events[0], 0.0, turn_id), *events]
         return [*events, self._cut_event()] if is_cut else events
 
@@ -108,7 +116,7 @@ class TurnAccount:
         if end.turn_id != self.turn_id:  # it never began
             return [TurnEndedEvent(turn_id=end.turn_id, outcome=outcome, reason=ending.reason)]
         tool_status, status = _ENDED.get(outcome, _ENDED_BADLY)
-        rest = self._close_guess()
+        rest = [*self._close_text(), *self._close_guess()]
         rest += self.activities.end_turn(end.turn_id, tool_status, status, now.wall)
         self._note_tools(end.turn_id, rest)
         may_help = outcome is Outcome.CRASHED or ending.is_recoverable
@@ -142,6 +150,10 @@ class TurnAccount:
                 self._usage = event.usage
             if self._guess and isinstance(event, TextEvent | ToolEvent | ThinkingEvent):
                 told += self._close_guess()
+            if isinstance(event, TextEvent):
+                self._speaks = not event.is_complete
+            elif turn_id and isinstance(event, _AFTER_TEXT):
+                told += self._close_text()
             # A task's own report is replaced by its node of the tree.
             consequences = self.activities.observe(event, wall, turn_id)
             told += consequences if _is_node(event, consequences) else [event, *consequences]
@@ -160,6 +172,10 @@ class TurnAccount:
         words = f"the answer is longer than max_answer ({self._max_answer} characters)"
         rest = "the rest arrives as events but is not kept"
         return DiagnosticEvent(message=f"{words}; {rest}", level=Level.WARNING, source="turn")
+
+    def _close_text(self) -> list[AvatarEvent]:
+        speaks, self._speaks = self._speaks, False
+        return [TextEvent(is_complete=True)] if speaks else []
 
     def _guessed_thought(self) -> list[AvatarEvent]:
         if self.shows_thoughts:
@@ -209,6 +225,10 @@ def _call(tool: ToolEvent) -> ToolCall:
         result=(tool.result or "")[-_TAIL:],
         error=tool.error or "",
     )
+
+
+def _is_complete(event: AvatarEvent) -> bool:
+    return type(event) is TextEvent and event.is_complete
 
 
 def _is_node(event: AvatarEvent, consequences: Sequence[AvatarEvent]) -> bool:
