@@ -161,10 +161,10 @@ def _end(error: click.ClickException) -> int:
     hint = ""
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = f" (see: {error.ctx.command_path} --help)"
+    message = error.format_message().rstrip(".")
     if isinstance(error, click.NoSuchOption):
-        error.message = f"no option {error.option_name}{_nearest_option(error)}"
-        error.possibilities = []
-    if message := error.format_message().rstrip("."):
+        message = f"no option {error.option_name}{_nearest_option(error)}"
+    if message:
         say_aside(f"{message}{hint}")
     return error.code if isinstance(error, Failure) else error.exit_code
 

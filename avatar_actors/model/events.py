@@ -108,6 +108,8 @@ class StateEvent(AvatarEvent, frozen=True, tag="state"):
     old_state: BridgeState = BridgeState.DISCONNECTED
     new_state: BridgeState = BridgeState.DISCONNECTED
     detail: str = ""
+    pid: int | None = None
+    """The agent's process, while it is connected and runs here."""
 
 
 class EngineStateEvent(AvatarEvent, frozen=True, tag="engine_state"):

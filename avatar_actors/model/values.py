@@ -245,12 +245,11 @@ class McpServer(Struct, frozen=True, kw_only=True):
 
 
 class Choice(Struct, frozen=True):
-    """A model or a mode that can be chosen."""
+    """A model or a mode; `is_current` if the agent began with it, as far as it says so."""
 
     choice_id: str
     name: str = ""
     is_current: bool = False
-    """Whether it was the agent's own choice when it started, as far as it says so."""
 
 
 class ProviderCapabilities(Struct, frozen=True, kw_only=True):
@@ -349,10 +348,7 @@ class Attachment(Struct, frozen=True):
 
 
 def _is_text(data: bytes) -> bool:
-    try:
-        return "\0" not in data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
+    return b"\0" not in data and data.decode("utf-8", "ignore").encode() == data
 
 
 class HealthStatus(Struct, frozen=True, kw_only=True):

@@ -7,20 +7,27 @@ import socket
 import sys
 import time
 from collections.abc import AsyncGenerator, Generator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from functools import partial
 from pathlib import Path
 
 import trio
 
-from avatar_actors.avatar.messages import EventRouterMessage
+from avatar_actors.avatar.actor_client import follow_all
+from avatar_actors.avatar.event_stream import EventStream
+from avatar_actors.avatar.messages import EventRouterMessage, Follow
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import LogSettings, MetricsKind, MetricsSettings, RuntimeOptions
 from avatar_actors.observe.event_logger import event_logger
 from avatar_actors.observe.log_lines import SecretsFilter, hiding_secrets
 from avatar_actors.observe.metrics.collector import Metering, MetricsOffer
 from avatar_actors.observe.tree.server import TreeSource, tree_endpoint
-from avatar_actors.observe.tree.snapshot import TreeRecord
+from avatar_actors.observe.tree.snapshot import HEARD, TreeRecord
 from avatar_actors.processes import PrivateRootRefused, listening_for_watchers
 from supervisors import Address, Backoff, ChildSpec, Supervisor
 
@@ -56,7 +63,7 @@ class Observers:
             for name, actor in self._metering.actors(root, router).items():
                 await root.start(ChildSpec(name, actor, backoff=_BACKOFF))
         if self._watchers is not None:
-            showing = partial(tree_endpoint, source=_tree_source(self._watchers, root))
+            showing = partial(tree_endpoint, source=_tree_source(self._watchers, root, router))
             await root.start(ChildSpec("tree endpoint", showing, backoff=_BACKOFF))
 
 
@@ -113,7 +120,12 @@ def _listening(options: RuntimeOptions, private_root: Path) -> Generator[socket.
         yield listener
 
 
-def _tree_source(listener: socket.socket, root: Supervisor) -> TreeSource:
+def _tree_source(
+    listener: socket.socket, root: Supervisor, router: Address[EventRouterMessage]
+) -> TreeSource:
+    def events() -> AbstractAsyncContextManager[EventStream]:
+        return follow_all(router, Follow(EventStream(kinds=HEARD)))
+
     now = trio.current_time()
     return TreeSource(
         listener=listener,
@@ -122,6 +134,7 @@ def _tree_source(listener: socket.socket, root: Supervisor) -> TreeSource:
         record=TreeRecord(now, time.time() - now),
         tree=root.read_tree,
         notices=root.notices,
+        events=events,
     )
 
 

@@ -181,7 +181,11 @@ def test_the_tree_of_a_turn_is_shown_to_a_pipe_before_and_after(tmp_path: Path) 
     done = avatar(tmp_path, "tree", "12*3")
     assert done.returncode == 0
     assert done.stdout.count("└─ bridge") == 2
-    assert re.search(r"^embedded: completed after \d+\.\ds$", done.stdout.splitlines()[-1])
+    *_, state, blank, answer = done.stdout.splitlines()
+    assert re.search(r"^embedded: completed after \d+\.\ds$", state)
+    assert (blank, answer) == ("", "36")
+    last = done.stdout.rpartition("└─ embedded-1")[2].splitlines()[0]
+    assert re.search(r"running +\d+s  idle  pid \d+$", last)
     assert "\x1b" not in done.stdout
 
 
@@ -208,6 +212,7 @@ def test_a_key_answers_what_the_agent_asks_below_its_tree(
         terminal.wait_for("to answer")
         assert "+buy milk" in terminal.text
         assert "└─ bridge" in terminal.text
+        assert re.search(r"embedded-1 .*  asking  pid \d+", terminal.text)
         terminal.press(key)
         assert terminal.wait() == 0
         assert [path.name for path in tmp_path.glob("*.txt")] == written

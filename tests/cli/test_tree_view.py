@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from avatar_actors import TreeChange, TreeHappening, TreePart, TreeSnapshot
 from avatar_actors.cli.display import Style
-from avatar_actors.cli.tree.view import FRESH, TreeView, age, change_line, is_notable
+from avatar_actors.cli.tree.view import FRESH, TreeView, age, change_line, is_notable, notes_of
 
 NOW = 1_000_000.0
 PLAIN = Style(colour=False)
@@ -117,3 +117,10 @@ def test_the_everyday_is_not_told(what: str, path: str, is_so: bool) -> None:  #
 )
 def test_ages_are_short(seconds: float, words: str) -> None:
     assert age(seconds) == words
+
+
+def test_an_avatar_says_what_it_does_who_waits_and_its_process() -> None:
+    busy = part("aria", doing="tool_executing", prompts=2, pid=77)
+    assert list(notes_of(busy)) == ["busy: running a tool", "2 prompts waiting", "pid 77"]
+    asking = part("aria", doing="waiting_approval", prompts=1)
+    assert list(notes_of(asking)) == ["asking", "1 prompt waiting"]

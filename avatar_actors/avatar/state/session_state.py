@@ -140,7 +140,8 @@ class SessionRecord:
         old, self.state = self.state, new
         if old is new:
             return []
-        return [StateEvent(old_state=old, new_state=new, detail=detail)]
+        pid = self.ready.pid if self.ready is not None else None
+        return [StateEvent(old_state=old, new_state=new, detail=detail, pid=pid)]
 
 
 class History:

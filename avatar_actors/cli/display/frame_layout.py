@@ -10,7 +10,7 @@ from rich.text import Text
 from avatar_actors import BridgeState, EngineState, PlanEntry, StallVerdict
 from avatar_actors.cli.display import permission_question
 from avatar_actors.cli.display.notices import GAVE_UP
-from avatar_actors.cli.display.work import live_box, spinner
+from avatar_actors.cli.display.work import live_box, progress_line, spinner
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.painter import cropped
 from avatar_actors.cli.terminal.rendering import Renderer, Signs, Style
@@ -148,8 +148,11 @@ def _doing(state: ViewState, work: Work, style: Style, now: float) -> Text:
             timer = formatting.elapsed(now - since)
             return Text(f"{signs.waiting} Waiting for your answer ({timer})", "warning")
         case EngineState.TOOL_EXECUTING:
-            running = sum(not job.is_over for job in work.jobs.values())
-            words = "Running a tool" if running <= 1 else f"Running {running} tools"
+            if len(work.jobs) > 1:
+                bar = progress_line(list(work.jobs.values()), signs)
+                timer = f" ({formatting.elapsed(now - since)})"
+                return Text.assemble((spinner(signs, now), "spinner"), " ", bar, (timer, "dim"))
+            words = "Running a tool"
         case EngineState.RESPONDING:
             words = "Responding"
         case _:

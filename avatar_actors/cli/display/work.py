@@ -42,7 +42,7 @@ def live_box(work: Work, style: Style, now: float) -> list[Text]:
     done = sum(job.is_over for job in jobs)
     if len(jobs) > MANY:
         busy = [job for job in jobs if job.status is ActivityStatus.RUNNING or job.asks]
-        rows = [_progress(jobs, style.signs), _counts(jobs)]
+        rows = [_counts(jobs)]
         rows += [_row(0, job, style, now) for job in busy[:MANY]]
         rows += _and_more(len(busy) - MANY)
         return _boxed(title, rows, style.signs)
@@ -127,11 +127,16 @@ def _tail(depth: int, job: Job, style: Style, most: int) -> list[Text]:
     ]
 
 
-def _progress(jobs: Sequence[Job], signs: Signs) -> Text:
+def progress_line(jobs: Sequence[Job], signs: Signs) -> Text:
+    """How many jobs are done, as a bar too, and what runs: `[2/5] ████░░░░░░ 40% · Read, Grep`."""
     done, of = sum(job.is_over for job in jobs), len(jobs)
-    full = _BAR * done // of
+    begun = sum(min(max(job.progress, 0.0), 1.0) for job in jobs if not job.is_over)
+    share = (done + begun) / of
+    full = int(_BAR * share)
     bar = signs.full * full + signs.empty * (_BAR - full)
-    return Text.assemble(f"[{done}/{of}] ", (bar, "ok"), f" {done / of:.0%}")
+    row = Text.assemble(f"[{done}/{of}] ", (bar, "ok"), f" {share:.0%}")
+    running = [job.name or job.kind for job in jobs if job.status is ActivityStatus.RUNNING]
+    return row.append(f" {signs.dot} {', '.join(dict.fromkeys(running))}") if running else row
 
 
 def _counts(jobs: Sequence[Job]) -> Text:

@@ -17,6 +17,7 @@ from avatar_actors import (
     ProviderCapabilities,
     QuestionClosedEvent,
     QuestionEvent,
+    TextEvent,
     TreeSnapshot,
 )
 from avatar_actors.cli.display import Display, Style
@@ -24,7 +25,7 @@ from avatar_actors.cli.terminal.device import Keyboard, StdoutWriter
 from avatar_actors.cli.terminal.live_screen import LiveScreen
 from avatar_actors.cli.terminal.output import StderrNotes, json_lines
 from avatar_actors.cli.terminal.permissions import DenyAll
-from avatar_actors.cli.terminal.text import one_line
+from avatar_actors.cli.terminal.text import one_line, terminal_safe
 from avatar_actors.cli.tree.view import ALL, TreeView, change_line, is_notable
 
 _USUAL: Final = (100, 24)
@@ -62,8 +63,8 @@ class TreePipe:
         """Deny the requests among these events."""
         await self._approvals.hear(events)
 
-    async def finish(self) -> None:
-        """Nothing is left to write."""
+    async def finish(self, answer: str = "") -> None:
+        """Nothing is left to write: the snapshots are the answer."""
 
     def restore(self) -> None:
         """Nothing was changed."""
@@ -96,9 +97,10 @@ class TreeLines(TreePipe):
         """Written with the next lines."""
         self._notes.append(one_line(text))
 
-    async def finish(self) -> None:
-        """Write the tree once more, and the last state."""
-        await self._write(["", *self._tree(), *filter(None, [self._state])])
+    async def finish(self, answer: str = "") -> None:
+        """Write the tree once more, the last state, and what the agent has said."""
+        said = ["", *terminal_safe(answer).strip().split("\n")] if answer.strip() else []
+        await self._write(["", *self._tree(), *filter(None, [self._state]), *said])
 
     def _tree(self) -> list[str]:
         return self._view.lines(shutil.get_terminal_size(_USUAL).columns, time.time())
@@ -137,7 +139,7 @@ class TreeScreen:
     def __init__(self, descriptor: int, keyboard: Keyboard, style: Style) -> None:
         self.left = trio.Event()
         self._screen = LiveScreen(descriptor, keyboard, self.warn, self._on_key)
-        self._questions = Display(style)
+        self._questions, self._answer = Display(style), Display(style)
         self._view, self._verbose = TreeView(style), style.verbose
         self._above: list[str] = []
         self._state = ""
@@ -182,9 +184,10 @@ class TreeScreen:
                 self._questions.tell(event, trio.current_time())
         await self._screen.hear(events)
 
-    async def finish(self) -> None:
-        """Leave the whole tree, however long it is."""
+    async def finish(self, answer: str = "") -> None:
+        """Leave the whole tree, however long it is, and what the agent has said."""
         self._is_whole = True
+        self._answer.tell(TextEvent(text=answer, is_complete=True), trio.current_time())
         await self._screen.finish(kept=0)
 
     def restore(self) -> None:
@@ -203,6 +206,8 @@ class TreeScreen:
         if self._is_over and self._view.snapshot is not None:
             most = ALL if self._is_whole else shutil.get_terminal_size(_USUAL).lines - 2
             lines += [*self._view.lines(width, time.time(), most), *filter(None, [self._state])]
+            answer = self._answer.finished(width)
+            lines += ["", *answer] if answer else []
         return lines
 
     def frame(self, width: int, height: int, now: float) -> list[str]:

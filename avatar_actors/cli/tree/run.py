@@ -17,6 +17,7 @@ from avatar_actors import (
     Avatar,
     AvatarError,
     AvatarEvent,
+    EngineState,
     EngineStateEvent,
     ObservableProgram,
     Outcome,
@@ -176,6 +177,7 @@ class Attached:
 
 # After a crash the tree is shown until it has settled again, but not longer than this.
 _SETTLING: Final = 10.0
+_AT_REST: Final = ("", EngineState.IDLE.value, EngineState.ERROR.value)
 
 
 class TreeOfTurn:
@@ -239,7 +241,7 @@ class TreeOfTurn:
                     while not self._has_settled(event):
                         await self._seen.wait()
                 self._is_over = True
-                await self._output.finish()
+                await self._output.finish(event.text)
 
     def _state(self, event: AvatarEvent) -> str:
         match event:
@@ -255,11 +257,12 @@ class TreeOfTurn:
                 return ""
 
     def _has_settled(self, ended: TurnEndedEvent) -> bool:
-        """A crash ends the turn before the tree has restarted the session."""
+        """The tree shows the end of a turn a moment later, and a restart some time later."""
         if self._last is None:
             return False
-        if ended.outcome is not Outcome.CRASHED or not avatars_of(self._last):
-            return True
+        avatars = avatars_of(self._last)
+        if ended.outcome is not Outcome.CRASHED or not avatars:
+            return all(avatar.doing in _AT_REST for avatar in avatars)
         return 0 < self._crashes <= self._returns and is_calm(self._last.tree)
 
     def warn(self, text: str) -> None:

@@ -238,6 +238,13 @@ _TROUBLES: Final = (
     TreeHappening.STUCK,
 )
 _SOON: Final = 0.05
+_DOING: Final = {
+    "thinking": "busy: thinking",
+    "responding": "busy: responding",
+    "tool_executing": "busy: running a tool",
+    "waiting_approval": "asking",
+    "error": "no agent",
+}
 _AVATARS: Final = "runtime/avatars/"
 
 
@@ -277,7 +284,13 @@ def crashes_of(part: TreePart) -> str:
 
 
 def notes_of(part: TreePart) -> Iterator[str]:
-    """Restarts and waiting messages, if any."""
+    """What an avatar does, its process, restarts and waiting messages, if any."""
+    if part.doing:
+        yield _DOING.get(part.doing, part.doing.replace("_", " "))
+    if part.prompts:
+        yield f"{part.prompts} prompt{'s' if part.prompts > 1 else ''} waiting"
+    if part.pid is not None:
+        yield f"pid {part.pid}"
     if part.life > 1:
         yield f"life {part.life}"
     if part.waiting:

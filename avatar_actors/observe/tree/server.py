@@ -8,17 +8,18 @@ from __future__ import annotations
 import socket
 from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from itertools import islice
 
 import msgspec
 import trio
 from msgspec import Struct
 
+from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.observe.tree.snapshot import TreeChange, TreePart, TreeRecord, TreeSnapshot
 from avatar_actors.processes import is_our_user
 from avatar_actors.session.messages import Nothing
-from supervisors import Inbox, Notice, NoticeStream, TreeNode
+from supervisors import AskFailed, Inbox, Notice, NoticeStream, TreeNode
 
 MOST_WATCHERS = 8
 # Seconds after which a watcher that reads nothing is disconnected.
@@ -45,6 +46,8 @@ class TreeSource(Struct, frozen=True, kw_only=True):
     record: TreeRecord
     tree: Callable[[], Awaitable[TreeNode]]
     notices: Callable[[int], AbstractContextManager[NoticeStream]]
+    events: Callable[[], AbstractAsyncContextManager[EventStream]]
+    """The events of all avatars that `TreeRecord.hear` understands; they end with their router."""
 
 
 async def tree_endpoint(inbox: Inbox[Nothing], source: TreeSource) -> None:
@@ -54,6 +57,7 @@ async def tree_endpoint(inbox: Inbox[Nothing], source: TreeSource) -> None:
         view = _TreeView(source, notices, await _picture(source))
         async with listener, trio.open_nursery() as nursery:
             nursery.start_soon(view.follow)
+            nursery.start_soon(view.listen)
             nursery.start_soon(view.renew)
             inbox.ready()
             await trio.serve_listeners(view.show, [listener])
@@ -76,6 +80,16 @@ class _TreeView:
         async for notice in self._notices:
             self._take(notice)
             self._happened.set()
+
+    async def listen(self) -> None:
+        """Record what the avatars do, also after a crash of the event router."""
+        while True:
+            with suppress(AskFailed):
+                async with self._source.events() as stream:
+                    async for event in stream:
+                        self._source.record.hear(event)
+                        self._happened.set()
+            await trio.sleep(_TICK)
 
     def _take(self, notice: Notice) -> None:
         change = self._source.record.tell(notice)

@@ -11,6 +11,13 @@ from functools import partial
 import msgspec
 from msgspec import Struct
 
+from avatar_actors.model.events import (
+    AvatarEvent,
+    EngineStateEvent,
+    QueueEvent,
+    StateEvent,
+)
+from avatar_actors.model.values import EngineState
 from supervisors import (
     Crashed,
     GaveUp,
@@ -65,6 +72,12 @@ class TreePart(Struct, frozen=True, kw_only=True):
     """When its next life begins, if it waits for a restart."""
     strategy: str = ""
     """Empty for an actor."""
+    doing: str = ""
+    """Of an avatar: its `EngineState`, as `idle` or `waiting_approval`."""
+    prompts: int = 0
+    """Of an avatar: the prompts that wait behind its turn."""
+    pid: int | None = None
+    """Of an avatar: the process of its agent, while there is one."""
     children: tuple[TreePart, ...] = ()
 
 
@@ -82,12 +95,25 @@ class TreeSnapshot(Struct, frozen=True, kw_only=True):
 
 
 _AVATAR = 3
+_AVATARS = "runtime/avatars/"
 
 
 class _Note(Struct, frozen=True):
     since: float
     crashes: int = 0
     due: float | None = None
+
+
+class _Doing(Struct, frozen=True):
+    """What an avatar does, by its last events."""
+
+    doing: str = EngineState.IDLE.value
+    prompts: int = 0
+    pid: int | None = None
+
+
+# The events that `TreeRecord.hear` understands.
+HEARD = (EngineStateEvent, QueueEvent, StateEvent)
 
 
 class TreeRecord:
@@ -98,6 +124,7 @@ class TreeRecord:
         self._epoch = epoch
         # By avatar, so that all notes of one can be dropped at once.
         self._notes: dict[str, dict[str, _Note]] = {}
+        self._doing: dict[str, _Doing] = {}
 
     @property
     def since(self) -> float:
@@ -109,6 +136,20 @@ class TreeRecord:
         self._remember(notice)
         change = _change(notice)
         return change and msgspec.structs.replace(change, time=self.wall(change.time))
+
+    def hear(self, event: AvatarEvent) -> None:
+        """Record what an avatar does."""
+        known = self._doing.get(event.avatar, _Doing())
+        match event:
+            case EngineStateEvent(new_state=state):
+                known = msgspec.structs.replace(known, doing=state.value)
+            case QueueEvent(waiting=waiting):
+                known = msgspec.structs.replace(known, prompts=waiting)
+            case StateEvent(pid=pid):
+                known = msgspec.structs.replace(known, pid=pid)
+            case _:
+                pass
+        self._doing[event.avatar] = known
 
     def wall(self, time: float) -> float:
         """A time of trio's clock, in seconds since the epoch."""
@@ -122,7 +163,12 @@ class TreeRecord:
         """This node as it is, above the pictures of its children."""
         note = self._note(node.path)
         is_restarting = node.phase is Phase.RESTARTING
+        is_avatar = node.path.startswith(_AVATARS) and _avatar_of(node.path) == node.path
+        known = self._doing.get(node.name) if is_avatar else None
         return TreePart(
+            doing=known.doing if known else "",
+            prompts=known.prompts if known else 0,
+            pid=known.pid if known else None,
             name=node.name,
             state=node.phase.value,
             since=self.wall(note.since),
@@ -151,6 +197,7 @@ class TreeRecord:
         is_end = isinstance(notice, Stopped | Crashed | Stuck)
         if is_end and avatar == notice.path:
             del self._notes[avatar]
+            self._doing.pop(avatar.rpartition("/")[2], None)
 
     def _note(self, path: str) -> _Note:
         return self._notes.get(_avatar_of(path), {}).get(path) or _Note(self._began)

@@ -159,9 +159,10 @@ def test_who_is_its_own_ancestor_is_shown_once() -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_twelve_activities_are_collapsed_to_counts_and_those_that_run(width: int) -> None:
     over = [tool(number, ToolStatus.COMPLETED) for number in range(9)]
-    display = told(STARTED, *over, tool(9, ToolStatus.FAILED), tool(10), tool(11))
+    working = EngineStateEvent(new_state=EngineState.TOOL_EXECUTING)
+    display = told(STARTED, working, *over, tool(9, ToolStatus.FAILED), tool(10), tool(11))
     living = frame(display, width)
-    assert "[10/12] ████████░░ 83%" in living
+    assert "⠋ [10/12] ████████░░ 83% · Read (" in living
     assert "2 running, 9 done, 1 failed" in living
     assert "Read: 10.txt" in living
     assert "Read: 1.txt" not in living

@@ -13,7 +13,14 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from avatar_actors import TreeHappening, TreePart, TreeSnapshot, Unwatchable, watch_tree
+from avatar_actors import (
+    EventStream,
+    TreeHappening,
+    TreePart,
+    TreeSnapshot,
+    Unwatchable,
+    watch_tree,
+)
 from avatar_actors.observe.tree.server import MOST_WATCHERS, TreeSource, tree_endpoint
 from avatar_actors.observe.tree.snapshot import TreeRecord
 from avatar_actors.processes import is_our_user, listening_for_watchers
@@ -34,6 +41,11 @@ LIMIT = 60
 async def part(inbox: Inbox[object]) -> None:
     async for _ in inbox:
         pass
+
+
+@asynccontextmanager
+async def no_events() -> AsyncGenerator[EventStream]:
+    yield EventStream()
 
 
 class House:
@@ -62,6 +74,7 @@ async def open_house(scratch: Path) -> AsyncGenerator[House]:
                 record=TreeRecord(trio.current_time(), time.time() - trio.current_time()),
                 tree=root.read_tree,
                 notices=root.notices,
+                events=no_events,
             )
             showing = partial(tree_endpoint, source=source)
             await root.start(ChildSpec("tree endpoint", showing))
