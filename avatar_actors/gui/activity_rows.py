@@ -183,6 +183,21 @@ def count_line(picture: AvatarPicture) -> Text:
     return row
 
 
+_COUNT_SIGNS: Final = {
+    "running": SIGNS.doing, "done": SIGNS.ok, "waits": SIGNS.waiting, "failed": SIGNS.failed,
+    "cancelled": SIGNS.cancelled,
+}  # fmt: skip
+
+
+def short_counts(picture: AvatarPicture) -> Text:
+    """The same where there is little room: `▸4 ✓2 ◌1 ✗0`."""
+    row = Text()
+    for word, count in picture.counts().items():
+        row.append(" " if row.plain else "")
+        row.append(f"{_COUNT_SIGNS[word]}{count}", _COUNT_LOOKS.get(word, "muted"))
+    return row
+
+
 def progress_bar(picture: AvatarPicture, width: int) -> Text:
     """How much of what began is over."""
     jobs = picture.work.jobs.values()

@@ -11,7 +11,7 @@ from rich.text import Text
 from avatar_actors.cli.display.permission_question import details, heading, hidden, keys
 from avatar_actors.cli.display.work import spinner
 from avatar_actors.cli.terminal import formatting
-from avatar_actors.gui.activity_rows import SIGNS, count_line
+from avatar_actors.gui.activity_rows import SIGNS, short_counts
 from avatar_actors.gui.figure import FACES
 from avatar_actors.gui.strips import Look, between
 from avatar_actors.picture import AvatarPicture, Mood
@@ -45,7 +45,7 @@ def header(picture: AvatarPicture, name: str, width: int, *, has_side: bool) -> 
     words.append(mood.value)
     right = Text(" · ".join(filter(None, words)))
     if not has_side and picture.work.jobs:
-        right = Text.assemble(count_line(picture), " · ", right)
+        right = Text.assemble(short_counts(picture), " · ", right)
     return between(left, right, width)
 
 
