@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -55,8 +55,9 @@ class AppOptions(Struct, frozen=True, kw_only=True):
     choice: AgentChoice
     wanted: CommandOptions
     avatars: int = 1
+    clock: Callable[[], float] = time.monotonic
     has_heart: bool = True
-    """False: `beat` is called by the test that looks at a still picture."""
+    """False: `beat` is called by whoever looks at a still picture."""
 
 
 class AvatarApp(App[int]):
@@ -86,7 +87,7 @@ class AvatarApp(App[int]):
         self.look = self._new_look()
         self.runtime = RuntimeThread(**options.choice.runtime)
         self.panes = [
-            AvatarPane(options.choice, self.runtime, name, self.look)
+            AvatarPane(options.choice, self.runtime, name, self.look, clock=options.clock)
             for name in _names(options.avatars)
         ]
         self.actions = PaneActions(self)

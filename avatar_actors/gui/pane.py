@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 from rich.text import Text
@@ -81,8 +81,17 @@ class AvatarPane(Vertical):
             super().__init__()
             self.pane, self.request = pane, request
 
-    def __init__(self, choice: AgentChoice, runtime: RuntimeThread, name: str, look: Look) -> None:
+    def __init__(
+        self,
+        choice: AgentChoice,
+        runtime: RuntimeThread,
+        name: str,
+        look: Look,
+        *,
+        clock: Callable[[], float],
+    ) -> None:
         super().__init__(id=f"pane-{name}")
+        self.clock = clock
         self.look = look
         self.host = AvatarHost(choice, runtime, name, self._see)
         self.picture = AvatarPicture()
@@ -153,7 +162,7 @@ class AvatarPane(Vertical):
     def hear(self) -> None:
         """Fold in what happened since the last beat."""
         self.host.deliver()
-        now = time.monotonic()
+        now = self.clock()
         self.answer_keys.look(tuple(asked.event for asked in self.picture.state.asks.values()), now)
 
     def _see(self, event: AvatarEvent) -> None:
@@ -184,7 +193,7 @@ class AvatarPane(Vertical):
                 self.diagnostics.append(line)
             case _:
                 pass
-        self.toasts += self.picture.see(event, time.monotonic())
+        self.toasts += self.picture.see(event, self.clock())
         if isinstance(event, TurnEndedEvent):
             self._add_box(over_only=False)
             rows = checklist(self.picture.state.plan, SIGNS)
@@ -220,7 +229,7 @@ class AvatarPane(Vertical):
 
     def beat(self, tick: int) -> None:
         """Draw what changed; an avatar at rest only breathes."""
-        now = time.monotonic()
+        now = self.clock()
         is_lively = self._is_new or self.picture.is_busy or bool(self.picture.work.jobs)
         self.talk.beat(tick)
         if not is_lively and tick % _REST:
@@ -251,7 +260,7 @@ class AvatarPane(Vertical):
 
     def _answers(self, key: str) -> bool:
         """Whether this key is the answer to the open request."""
-        request = self.answer_keys.pressed(key, time.monotonic())
+        request = self.answer_keys.pressed(key, self.clock())
         if request is None:
             return False
         self.post_message(self.Asked(self, key, request))

@@ -35,14 +35,15 @@ def header(picture: AvatarPicture, name: str, width: int, *, has_side: bool) -> 
     if state.provider and state.provider != name:
         left.append(f" · {state.provider}")
     if not has_side:
-        left = Text.assemble((f"{FACES[mood].small} ", "title"), left)
+        left = Text.assemble((f"{FACES[mood].small} {mood.value} ", "title"), left)
     model = state.model if state.model != "none" else ""
     words = [model, state.mode, *formatting.used(state.usage)]
     if state.context_size:
         words.append(f"context {state.context_used / state.context_size:.0%}")
     if state.waiting:
         words.append(f"{state.waiting} queued")
-    words.append(mood.value)
+    if has_side:
+        words.append(mood.value)
     right = Text(" · ".join(filter(None, words)))
     if not has_side and picture.work.jobs:
         right = Text.assemble(short_counts(picture), " · ", right)

@@ -128,7 +128,7 @@ def flown(
     agent: str = "acp",
     size: tuple[int, int] = (120, 36),
     avatars: int = 1,
-    has_heart: bool = True,
+    clock: Callable[[], float] = time.monotonic,
     **options: Unpack[AvatarOptions],
 ) -> None:
     """Open the app and do this with it; all within the patience of a test."""
@@ -136,7 +136,14 @@ def flown(
     choice = AgentChoice(
         provider=launcher.agent(agent), options=home.options(**options), runtime={}, why="a test"
     )
-    given = AppOptions(choice=choice, wanted=CommandOptions(), avatars=avatars, has_heart=has_heart)
+    is_still = clock is not time.monotonic
+    given = AppOptions(
+        choice=choice,
+        wanted=CommandOptions(),
+        avatars=avatars,
+        clock=clock,
+        has_heart=not is_still,
+    )
 
     async def main() -> None:
         app = AvatarApp(given)

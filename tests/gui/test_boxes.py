@@ -41,7 +41,7 @@ def test_a_mood_fades_into_the_next_one(tmp_path: Path) -> None:
         assert "×" in figure.shown
         assert colours == [look.colour("error", strength) for strength in (*FADE, 1.0)]
 
-    flown(tmp_path, fly, has_heart=False)
+    flown(tmp_path, fly, clock=lambda: 0.0)
 
 
 def test_a_permission_is_asked_with_its_diff_and_answered_by_a_key(tmp_path: Path) -> None:

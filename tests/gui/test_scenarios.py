@@ -85,7 +85,7 @@ def test_the_jobs_of_a_sub_agent_stand_below_it_and_fold_after_its_end(tmp_path:
             tool("Task research", "1"), tool("Grep src", "2", "1"), flight.go("a"), ended("2"),
             ended("1"), flight.go("b"),
         )  # fmt: skip
-        await flight.until(lambda: "\n  " in flight.tree and "Grep src" in flight.tree)
+        await flight.until(lambda: "\n│ " in flight.tree and "Grep src" in flight.tree)
         assert flight.tree.startswith("▾ ")
         flight.goes("a")
         await flight.until(lambda: flight.tree.startswith("▸ "))
