@@ -147,10 +147,10 @@ class PaneActions:
 
     # Turns.
 
-    async def send(self, pane: AvatarPane, text: str, how: WhileBusy) -> None:
-        """Send a prompt, to its end."""
+    async def send(self, pane: AvatarPane, text: str, how: WhileBusy, caption: str = "") -> None:
+        """Send a prompt, to its end; the conversation shows the caption, where there is one."""
         pane.past.append(text)
-        pane.talk.transcript.quote(text)
+        pane.talk.transcript.quote(caption or text)
         problem = await pane.host.send(text, how)
         if problem:
             pane.note(f"✗ {one_line(problem)}", "failed")

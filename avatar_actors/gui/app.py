@@ -23,6 +23,7 @@ from avatar_actors.cli.agent_choice import AgentChoice
 from avatar_actors.cli.options import CommandOptions
 from avatar_actors.gui import status
 from avatar_actors.gui.actions import PaneActions
+from avatar_actors.gui.afternoon import play
 from avatar_actors.gui.command import LEAST_SIZE
 from avatar_actors.gui.dialogs import ChoiceDialog, Reader, job_details
 from avatar_actors.gui.layout import CSS
@@ -55,6 +56,7 @@ class AppOptions(Struct, frozen=True, kw_only=True):
     choice: AgentChoice
     wanted: CommandOptions
     avatars: int = 1
+    is_demo: bool = False
     clock: Callable[[], float] = time.monotonic
     has_heart: bool = True
     """False: `beat` is called by whoever looks at a still picture."""
@@ -118,6 +120,8 @@ class AvatarApp(App[int]):
         self.pane.prompt.focus()
         for pane in self.panes:
             pane.host.spawn(self.actions.start(pane))
+        if self.options.is_demo:
+            self.pane.host.spawn(play(self))
         if self.options.has_heart:
             self.set_interval(BEAT, self.beat)
 
