@@ -149,7 +149,7 @@ class PaneActions:
 
     async def send(self, pane: AvatarPane, text: str, how: WhileBusy, caption: str = "") -> None:
         """Send a prompt, to its end; the conversation shows the caption, where there is one."""
-        pane.past.append(text)
+        pane.past.append(caption or text)
         pane.talk.transcript.quote(caption or text)
         problem = await pane.host.send(text, how)
         if problem:
@@ -267,7 +267,7 @@ class PaneActions:
             rows += [Text("supervision", "title"), *map(Text, tree), Text()]
         except AvatarError as error:
             rows.append(Text(str(error), "failed"))
-        rows += [Text("diagnostics", "title"), *(Text(line) for line in pane.diagnostics)]
+        rows += [Text("diagnostics", "title"), *(Text(line) for line in pane.view.diagnostics)]
         self._app.push_screen(Reader("debug", rows, self._app.look))
 
     def key_rows(self) -> list[Text]:

@@ -26,7 +26,6 @@ from avatar_actors.gui.actions import PaneActions
 from avatar_actors.gui.afternoon import play
 from avatar_actors.gui.command import LEAST_SIZE
 from avatar_actors.gui.dialogs import ChoiceDialog, Reader, job_details
-from avatar_actors.gui.layout import CSS
 from avatar_actors.gui.pane import AvatarPane
 from avatar_actors.gui.prompt import PromptBox
 from avatar_actors.gui.side import ActivityTree
@@ -50,6 +49,43 @@ _SEVERITIES: Final[dict[Level, SeverityLevel]] = {
 }
 
 
+# All colours are of the theme.
+_CSS: Final = """
+Screen { layout: vertical; }
+#tabs { height: 1; background: $panel; padding: 0 1; display: none; }
+#tabs.several { display: block; }
+#panes { height: 1fr; }
+#keys { height: 1; background: $panel; padding: 0 1; }
+#small { display: none; height: 1fr; content-align: center middle; }
+
+AvatarPane { height: 1fr; }
+#header { height: 1; background: $panel; padding: 0 1; }
+#middle { height: 1fr; overflow: hidden; }
+#talk { width: 1fr; height: 1fr; padding: 0 0 0 1; }
+#side { width: 42; padding: 0 1; border-left: solid $panel; overflow: hidden; }
+#side.tight #thoughts { height: 4; }
+.thoughtless #thoughts { display: none; }
+#thoughts { height: 8; }
+#activities-head { height: 1; }
+#activities { height: 1fr; }
+#counts { height: 2; }
+#ask { display: none; border: round $warning; padding: 0 1; margin: 0 1; }
+#headline { height: 1; padding: 0 1; }
+#prompt { height: 3; border: round $primary; padding: 0 1; background: $surface; }
+#prompt:focus { border: round $accent; }
+
+.wide #side { width: 56; }
+.side-hidden #side { display: none; }
+.narrow #side { display: none; }
+.narrow.side-shown #side { display: block; width: 1fr; border-left: none; }
+.narrow.side-shown #talk { display: none; }
+.short #prompt { height: 1; border: none; background: $boost; }
+
+Screen.tiny > * { display: none; }
+Screen.tiny > #small { display: block; }
+"""
+
+
 class AppOptions(Struct, frozen=True, kw_only=True):
     """What the app is started with."""
 
@@ -65,7 +101,7 @@ class AppOptions(Struct, frozen=True, kw_only=True):
 class AvatarApp(App[int]):
     """Avatars in tabs. All drawing happens in one heartbeat, ten times a second."""
 
-    CSS = CSS
+    CSS = _CSS
     TITLE = "avatar"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS = [  # noqa: RUF012 - Textual's way
@@ -140,7 +176,7 @@ class AvatarApp(App[int]):
         self.tick += 1
         for pane in self.panes:
             pane.hear()
-            toasts, pane.toasts = pane.toasts, []
+            toasts, pane.view.toasts = pane.view.toasts, []
             for toast in toasts[-_TOASTS:]:
                 self.tell(toast)
         self.pane.beat(self.tick)

@@ -95,7 +95,7 @@ class Flight:
 
     @property
     def moods(self) -> list[Mood]:
-        return self.pane.moods
+        return self.pane.view.moods
 
     def go(self, name: str) -> dict[str, Any]:
         """A step that waits until `goes` says so."""
