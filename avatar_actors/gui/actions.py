@@ -61,7 +61,7 @@ KEY_HELP: Final = (
     ("^N", "next avatar; first one that needs you"),
     ("^R ^O", "sessions; model or mode"),
     ("^T ^P", "next theme; palette"),
-    ("F12", "capabilities, supervision tree, diagnostics"),
+    ("F12", "capabilities, health, supervision tree, log of events"),
     ("^Z", "back to the shell; fg continues"),
     ("^Q", "quit"),
 )
@@ -256,7 +256,7 @@ class PaneActions:
     # Windows.
 
     async def show_debug(self, pane: AvatarPane) -> None:
-        """What the agent can do, how it does, the tree of supervisors, and the diagnostics."""
+        """What the agent can do, how it does, the tree of supervisors, and the log of events."""
         rows: list[Text] = []
         try:
             can = await pane.host.engine.run(Avatar.capabilities)
@@ -267,7 +267,7 @@ class PaneActions:
             rows += [Text("supervision", "title"), *map(Text, tree), Text()]
         except AvatarError as error:
             rows.append(Text(str(error), "failed"))
-        rows += [Text("diagnostics", "title"), *(Text(line) for line in pane.view.diagnostics)]
+        rows += [Text("log", "title"), *(Text(line) for line in pane.view.log)]
         self._app.push_screen(Reader("debug", rows, self._app.look))
 
     def key_rows(self) -> list[Text]:
@@ -288,7 +288,7 @@ class PaneActions:
             ),
             ("Side bar", "Show or hide figure, thoughts and activities", app.pane.action_side),
             ("Copy", "Copy the chosen block, or the last answer", app.pane.action_copy_block),
-            ("Debug", "Capabilities, supervision tree, diagnostics", app.action_debug),
+            ("Debug", "Capabilities, health, supervision tree, log", app.action_debug),
             ("All keys", "Show what each key does", app.action_keys),
         ]
         tabs = [

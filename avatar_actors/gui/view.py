@@ -12,7 +12,6 @@ from rich.text import Text
 
 from avatar_actors import (
     AvatarEvent,
-    DiagnosticEvent,
     PermissionClosedEvent,
     PermissionEvent,
     QuestionClosedEvent,
@@ -21,17 +20,17 @@ from avatar_actors import (
     TurnEndedEvent,
 )
 from avatar_actors.cli.display.frame_layout import checklist
-from avatar_actors.cli.display.notices import NoticeLine, answered, notice
+from avatar_actors.cli.display.notices import NoticeLine, answered, lifecycle, notice
 from avatar_actors.cli.display.permission_question import details, introduction, is_long, named
 from avatar_actors.cli.display.work import final_box
 from avatar_actors.cli.terminal.rendering import Style
-from avatar_actors.cli.terminal.text import one_line, terminal_safe
+from avatar_actors.cli.terminal.text import terminal_safe
 from avatar_actors.gui.activity_rows import SIGNS
 from avatar_actors.gui.transcript import TalkTranscript
 from avatar_actors.picture import AvatarPicture, Mood, Toast, rules
 
 _STYLE: Final = Style()
-_DIAGNOSTICS: Final = 200
+_LOG: Final = 500
 _MOODS: Final = 100
 
 
@@ -43,7 +42,8 @@ class AvatarView:
         self.transcript = transcript
         self.toasts: list[Toast] = []
         """Not shown yet; who shows them takes them away."""
-        self.diagnostics: deque[str] = deque(maxlen=_DIAGNOSTICS)
+        self.log: deque[str] = deque(maxlen=_LOG)
+        """What is behind the answer, as `-vv` tells it on the command line."""
         self.moods: list[Mood] = [Mood.IDLE]
         """The last moods, in order, also those that were gone before the next beat."""
         self._boxed: set[str] = set()
@@ -60,6 +60,8 @@ class AvatarView:
         if isinstance(event, TurnEndedEvent):
             self._end_turn()
         self._add(notice(event, SIGNS))
+        if (line := lifecycle(event)) is not None:
+            self.log.append(line.words)
         # Text changes the mood only once.
         if not (isinstance(event, TextEvent) and self.moods[-1] is Mood.TALKING):
             self._note_mood()
@@ -88,14 +90,12 @@ class AvatarView:
                 asked = self.picture.state.asks.get(request_id)
                 tool = named(asked.event) if asked else request_id
                 self._add([answered(event, tool, SIGNS)])
-            case DiagnosticEvent(level=level, message=message, source=source):
-                told = f"{level.value} {one_line(source)}: {one_line(message)}"
-                self.diagnostics.append(told)
             case _:
                 pass
 
     def _add(self, lines: list[NoticeLine]) -> None:
         shown = [line for line in lines if not line.verbose]
+        self.log += [line.words for line in lines]
         looks = ("muted" if line.look == "dim" else line.look for line in shown)
         self.transcript.add(
             [Text(line.words, look) for line, look in zip(shown, looks, strict=True)]
