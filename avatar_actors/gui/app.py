@@ -13,12 +13,10 @@ from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
-from textual.markup import escape
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher
 
-from avatar_actors import Level, RuntimeThread, WhileBusy
+from avatar_actors import RuntimeThread, WhileBusy
 from avatar_actors.cli.agent_choice import AgentChoice
 from avatar_actors.cli.options import CommandOptions
 from avatar_actors.gui import status
@@ -30,7 +28,6 @@ from avatar_actors.gui.pane import AvatarPane
 from avatar_actors.gui.prompt import PromptBox
 from avatar_actors.gui.side import ActivityTree
 from avatar_actors.gui.strips import LinePane, Look
-from avatar_actors.picture import Toast
 
 BEAT: Final = 0.1
 THEME: Final = "tokyo-night"
@@ -39,14 +36,7 @@ THEMES: Final = (
 )  # fmt: skip
 _KILLED: Final = 128
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
-_TOASTS: Final = 3
 _AGAIN: Final = 1.0
-_SEVERITIES: Final[dict[Level, SeverityLevel]] = {
-    Level.DEBUG: "information",
-    Level.INFO: "information",
-    Level.WARNING: "warning",
-    Level.ERROR: "error",
-}
 
 
 # All colours are of the theme.
@@ -133,9 +123,6 @@ class AvatarApp(App[int]):
         self._switcher = ContentSwitcher(initial=self.panes[0].id, id="panes")
         self._tabs, self._keys = LinePane(id="tabs"), LinePane(id="keys")
         self._small = LinePane(id="small")
-        self.toasts_shown: list[Toast] = []
-        """The last ones, oldest first."""
-        self._told: dict[str, int] = {}
         self._escaped_at = 0.0
 
     def compose(self) -> ComposeResult:
@@ -177,8 +164,8 @@ class AvatarApp(App[int]):
         for pane in self.panes:
             pane.hear()
             toasts, pane.view.toasts = pane.view.toasts, []
-            for toast in toasts[-_TOASTS:]:
-                self.tell(toast)
+            for toast in toasts:
+                self.actions.tell(toast)
         self.pane.beat(self.tick)
         self._show_frame()
 
@@ -191,17 +178,6 @@ class AvatarApp(App[int]):
     def _tab_row(self) -> Text:
         tabs = [(pane.host.name, pane.picture, pane is self.pane) for pane in self.panes]
         return status.tab_row(tabs)
-
-    def tell(self, toast: Toast) -> None:
-        """A note in the corner, at most a few; one that is repeated is counted."""
-        count = self._told[toast.words] = self._told.get(toast.words, 0) + 1
-        words = escape(toast.words) + (f" (×{count})" if count > 1 else "")
-        if toast.about:
-            words = f"[@click=app.open_job({toast.about!r})]{words}[/]"
-        if count > 1 or len(self._notifications) >= _TOASTS:
-            self.clear_notifications()
-        self.toasts_shown = [*self.toasts_shown[-99:], toast]
-        self.notify(words, severity=_SEVERITIES[toast.level], timeout=6)
 
     @property
     def pane(self) -> AvatarPane:
@@ -290,7 +266,7 @@ class AvatarApp(App[int]):
             job = pane.picture.work.jobs.get(job_id)
             if job is not None:
                 rows = job_details(job, pane.picture.tools.get(job_id))
-                self.push_screen(Reader(job.label, rows, self.look))
+                self.read(job.label, rows)
                 return
 
     def action_stop_one(self) -> None:
@@ -306,13 +282,10 @@ class AvatarApp(App[int]):
 
     def action_next_tab(self) -> None:
         """The next avatar; first one that needs you."""
-        others = self._after(self.pane)
+        at = self.panes.index(self.pane)
+        others = [*self.panes[at + 1 :], *self.panes[:at]]
         waiting = [pane for pane in others if pane.picture.needs_you]
         self.show_pane((waiting or others or [self.pane])[0])
-
-    def _after(self, pane: AvatarPane) -> list[AvatarPane]:
-        at = self.panes.index(pane)
-        return [*self.panes[at + 1 :], *self.panes[:at]]
 
     def show_pane(self, pane: AvatarPane) -> None:
         """Bring an avatar to the front."""
@@ -323,7 +296,7 @@ class AvatarApp(App[int]):
 
     def action_keys(self) -> None:
         """All keys."""
-        self.push_screen(Reader("keys", self.actions.key_rows(), self.look))
+        self.read("keys", self.actions.key_rows())
 
     def action_debug(self) -> None:
         """Capabilities, health, the tree of supervisors, diagnostics."""
@@ -345,9 +318,23 @@ class AvatarApp(App[int]):
         """Let the person choose; empty: nothing. For workers."""
         return await self.push_screen_wait(ChoiceDialog(title, choices)) or ""
 
+    def read(self, title: str, rows: Sequence[Text]) -> None:
+        """Show a long text in a window."""
+        self.push_screen(Reader(title, rows, self.look), self._copy)
+
+    def on_avatar_pane_copied(self, event: AvatarPane.Copied) -> None:
+        """To the clipboard, by the terminal."""
+        self._copy(event.text)
+
+    def _copy(self, text: str | None) -> None:
+        if text:
+            self.copy_to_clipboard(text)
+            self.notify("copied")
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers."""
-        yield from super().get_system_commands(screen)
+        commands: Iterable[SystemCommand] = super().get_system_commands(screen)  # pyright: ignore[reportUnknownMemberType] - Textual's own
+        yield from commands
         for title, words, action in self.actions.palette():
             yield SystemCommand(title, words, action)
 

@@ -54,6 +54,13 @@ class AvatarPane(Vertical):
             super().__init__()
             self.pane, self.key, self.request = pane, key, request
 
+    class Copied(Message):
+        """A person wants this in the clipboard."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     class Requested(Message):
         """The agent asks for permission."""
 
@@ -125,8 +132,7 @@ class AvatarPane(Vertical):
     def action_copy_block(self) -> None:
         """Copy the chosen block, else the last answer."""
         if text := self.talk.chosen_source():
-            self.app.copy_to_clipboard(text)
-            self.app.notify("copied")
+            self.post_message(self.Copied(text))
 
     def action_page(self, pages: int) -> None:
         """Scroll the conversation, wherever the focus is."""

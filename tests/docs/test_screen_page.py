@@ -43,7 +43,9 @@ STYLES: Final = {
     "-vv": Style(colour=False, verbose=2),
     "--show-thinking": Style(colour=False, show_thinking=True),
 }
-LOOK: Final = dict.fromkeys((*AGENT_COLOURS, "foreground", "background", "surface"), "#808080")
+LOOK: Final[dict[str, str]] = dict.fromkeys(
+    (*AGENT_COLOURS, "foreground", "background", "surface"), "#808080"
+)
 ALL: Final = TreeFolds(set(), set())
 CLAUDE: Final = "Claude"
 LOOKS_AWAY: Final = "a screen that looks away"
@@ -104,9 +106,7 @@ class AppWatcher:
             "headline": [status.headline(picture, self._look, NOW, 0).plain],
             "header": [status.header(picture, "aria", 120, has_side=True).plain],
             "question": [row.plain for row in status.question(picture, NOW, can_edit=False)],
-            "activities": [
-                r.text.plain for r in job_rows(picture, TreeFolds(set(), set()), NOW, 60)
-            ],
+            "activities": [row.text.plain for row in job_rows(picture, ALL, NOW, 60)],
             "thoughts": picture.thought.split("\n"),
             "toast": [toast.words for toast in view.toasts],
             "figure": [mood.value for mood in view.moods],

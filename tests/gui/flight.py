@@ -33,7 +33,8 @@ class Flight:
     def __init__(self, app: AvatarApp, pilot: Pilot[int], folder: Path) -> None:
         self.app, self.pilot, self.folder = app, pilot, folder
         self._layouts = 0
-        app.screen.screen_layout_refresh_signal.subscribe(app.screen, self._count, immediate=True)
+        screen: Any = app.screen
+        screen.screen_layout_refresh_signal.subscribe(screen, self._count, immediate=True)
 
     def _count(self, _: object) -> None:
         self._layouts += 1
@@ -91,7 +92,7 @@ class Flight:
 
     @property
     def toasts(self) -> list[str]:
-        return [each.words for each in self.app.toasts_shown]
+        return [each.words for each in self.app.actions.toasts]
 
     @property
     def moods(self) -> list[Mood]:
