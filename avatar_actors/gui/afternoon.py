@@ -142,7 +142,8 @@ async def _answer_for_the_person(pane: AvatarPane) -> None:
         await asyncio.sleep(0.5)
         for asked in list(pane.picture.state.asks.values()):
             await asyncio.sleep(PATIENCE)
-            await _allow(pane, asked.event)
+            if isinstance(asked.event, PermissionEvent):
+                await _allow(pane, asked.event)
 
 
 async def _allow(pane: AvatarPane, asked: PermissionEvent) -> None:

@@ -84,8 +84,9 @@ class AvatarView:
                 if is_long(rows):
                     title = Text(introduction(event), "warning")
                     self.transcript.add([title, *rows], "request")
-            case PermissionClosedEvent(request_id=request_id) | QuestionClosedEvent(
-                request_id=request_id
+            case (
+                PermissionClosedEvent(request_id=request_id)
+                | QuestionClosedEvent(request_id=request_id)
             ):
                 asked = self.picture.state.asks.get(request_id)
                 tool = named(asked.event) if asked else request_id
