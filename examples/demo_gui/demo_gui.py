@@ -4,13 +4,20 @@ Textual owns the main thread and its widgets. The dispatcher is the heartbeat it
 comes, the engine keeps the events and merges text. `avatar gui` is the same idea, grown up.
 """
 
+import sys
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from textual.app import App, ComposeResult
-from textual.containers import Horizontal, Vertical
-from textual.widgets import Footer, Input
+try:
+    from textual.app import App, ComposeResult
+    from textual.containers import Horizontal, Vertical
+    from textual.widgets import Footer, Input
+
+    from examples.demo_gui.demo_gui_avatar import AvatarFigure
+    from examples.demo_gui.demo_gui_panels import ActivityPanel, AskPanel, ChatPanel
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is not installed: pip install textual")
 
 from avatar_actors import (
     ActivityEvent,
@@ -23,8 +30,6 @@ from avatar_actors import (
     TextEvent,
     ThinkingEvent,
 )
-from examples.demo_gui.demo_gui_avatar import AvatarFigure
-from examples.demo_gui.demo_gui_panels import ActivityPanel, AskPanel, ChatPanel
 
 ANSWERS = {"y": Permit.ALLOW_ONCE, "n": Permit.REJECT_ONCE}
 
