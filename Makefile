@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start thousands of processes: each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo smoke test conformance agents test-agents agents-latest lint types coverage fuzz mutants bench compare \
+.PHONY: help demo demo-gui smoke test conformance agents test-agents agents-latest lint types coverage fuzz mutants bench compare \
 	bench-check bench-ratios lock clean
 
 help: ## show this list
@@ -21,6 +21,9 @@ help: ## show this list
 
 demo: .venv/runtime ## watch an avatar work, crash and recover
 	@$(RUN) examples.avatar_demo
+
+demo-gui: .venv/dev ## look at the app: the embedded agent plays a scripted afternoon
+	@.venv/bin/avatar gui --demo
 
 smoke: .venv/runtime ## half a minute: one answer, then faults on purpose; needs no development tools
 	@$(RUN) avatar_actors chat --provider embedded "6*7"
@@ -78,6 +81,7 @@ bench: .venv/dev ## measure against plain trio, asyncio, pykka and the ACP SDK
 	@$(RUN) bench.growth
 	@$(RUN) bench.orphans
 	@$(RUN) bench.hostile
+	@$(RUN) bench.gui
 	@$(RUN) bench.chaos
 
 compare: .venv/dev ## beside avatar-engine and the SDKs, installed once; writes docs/benchmarks.md

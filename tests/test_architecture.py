@@ -121,8 +121,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "trio.*",
         "msgspec.*",
     ),
-    # What any screen shows, as data: it knows no library that draws.
-    "avatar_actors.picture": (
+    "avatar_actors.picture": (  # what any screen shows: it knows no library that draws
         *("avatar_actors", "avatar_actors.picture.*", "msgspec.*"),
         *("avatar_actors.cli.terminal.formatting", "avatar_actors.cli.terminal.text"),
     ),
@@ -141,8 +140,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "markdown_it.*",  # rich's own parser
         "prompt_toolkit.*",
     ),
-    # Another program for people, and the only room that knows Textual. No module imports it: the
-    # table of commands names it.
+    # Another one, alone with Textual. Nobody imports it: the table of commands names it.
     "avatar_actors.gui": (
         *("avatar_actors", "avatar_actors.gui.*", "avatar_actors.picture.*"),
         *(f"avatar_actors.cli.{part}" for part in ("agent_choice", "exit_codes", "options")),
@@ -156,13 +154,14 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
     "examples": ("examples.*", *PUBLIC, "trio.*"),
     "examples.asyncio_server": ("examples.*", *PUBLIC, "starlette.*"),
     "examples.loopback_server": (*PUBLIC, "hypercorn.*"),
-    "examples.textual_app": (*PUBLIC, "textual.*"),
+    "examples.demo_gui": ("examples.demo_gui.*", *PUBLIC, "textual.*"),
     "examples.shouting_agent": (),
     # In a process of their own with another library's environment: that library is imported by
     # its name at run time, as it is not in this one.
     "bench.comparison.work": ("bench.comparison.work.*",),
     "bench.comparison.work.with_acp_sdk": ("bench.comparison.work.*", "acp.*"),
     "bench.comparison.work.with_avatar_actors": ("bench.comparison.work.*", *PUBLIC, "trio.*"),
+    "bench.gui_markdown": ("avatar_actors", "textual.*"),  # the rival
     "bench.chaos": ("avatar_actors.cli.commands",),
     "bench": (
         "bench.*",

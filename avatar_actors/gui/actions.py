@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 from rich.text import Text
+from textual.markup import escape
+from textual.notifications import SeverityLevel
 
 from avatar_actors import (
     AgentNeedsLogin,
@@ -19,6 +21,7 @@ from avatar_actors import (
     CancelResult,
     Choice,
     Escalation,
+    Level,
     PermissionEvent,
     ProviderCapabilities,
     StoredSession,
@@ -30,7 +33,7 @@ from avatar_actors.cli.exit_codes import failure_of
 from avatar_actors.cli.terminal.formatting import ago, moment_of
 from avatar_actors.cli.terminal.permissions import Approvals, ToolInput, edited
 from avatar_actors.cli.terminal.text import one_line
-from avatar_actors.gui.dialogs import Reader
+from avatar_actors.picture import Toast
 
 if TYPE_CHECKING:
     from avatar_actors.gui.app import AvatarApp
@@ -38,6 +41,14 @@ if TYPE_CHECKING:
 
 EMBEDDED: Final = "embedded"
 _ANSWER: Final = "answer"
+_TOASTS: Final = 3
+_SECONDS: Final = 6.0
+_SEVERITIES: Final[dict[Level, SeverityLevel]] = {
+    Level.DEBUG: "information",
+    Level.INFO: "information",
+    Level.WARNING: "warning",
+    Level.ERROR: "error",
+}
 _STOPPED: Final = {
     CancelResult.STOPPED: "stopped",
     CancelResult.ALREADY_DONE: "it had already ended",
@@ -61,7 +72,7 @@ KEY_HELP: Final = (
     ("^N", "next avatar; first one that needs you"),
     ("^R ^O", "sessions; model or mode"),
     ("^T ^P", "next theme; palette"),
-    ("F12", "capabilities, supervision tree, diagnostics"),
+    ("F12", "capabilities, health, supervision tree, log of events"),
     ("^Z", "back to the shell; fg continues"),
     ("^Q", "quit"),
 )
@@ -73,6 +84,25 @@ class PaneActions:
     def __init__(self, app: AvatarApp) -> None:
         self._app = app
         self._approvals: dict[str, Approvals] = {}
+        self.toasts: list[Toast] = []
+        """The last ones that were told, oldest first."""
+        self._told: dict[str, int] = {}
+        self._toasted_at: list[float] = []
+
+    def tell(self, toast: Toast) -> None:
+        """A note in the corner, at most a few; one that is repeated is counted."""
+        now = time.monotonic()
+        count = self._told[toast.words] = self._told.get(toast.words, 0) + 1
+        words = escape(toast.words) + (f" (×{count})" if count > 1 else "")
+        if toast.about:
+            words = f"[@click=app.open_job({toast.about!r})]{words}[/]"
+        seen = [at for at in self._toasted_at if now - at < _SECONDS]
+        if count > 1 or len(seen) >= _TOASTS:
+            self._app.clear_notifications()
+            seen = []
+        self._toasted_at = [*seen, now]
+        self.toasts = [*self.toasts[-99:], toast]
+        self._app.notify(words, severity=_SEVERITIES[toast.level], timeout=_SECONDS)
 
     # Life.
 
@@ -147,10 +177,10 @@ class PaneActions:
 
     # Turns.
 
-    async def send(self, pane: AvatarPane, text: str, how: WhileBusy) -> None:
-        """Send a prompt, to its end."""
-        pane.past.append(text)
-        pane.talk.transcript.quote(text)
+    async def send(self, pane: AvatarPane, text: str, how: WhileBusy, caption: str = "") -> None:
+        """Send a prompt, to its end; the conversation shows the caption, where there is one."""
+        pane.past.append(caption or text)
+        pane.talk.transcript.quote(caption or text)
         problem = await pane.host.send(text, how)
         if problem:
             pane.note(f"✗ {one_line(problem)}", "failed")
@@ -256,7 +286,7 @@ class PaneActions:
     # Windows.
 
     async def show_debug(self, pane: AvatarPane) -> None:
-        """What the agent can do, how it does, the tree of supervisors, and the diagnostics."""
+        """What the agent can do, how it does, the tree of supervisors, and the log of events."""
         rows: list[Text] = []
         try:
             can = await pane.host.engine.run(Avatar.capabilities)
@@ -267,8 +297,8 @@ class PaneActions:
             rows += [Text("supervision", "title"), *map(Text, tree), Text()]
         except AvatarError as error:
             rows.append(Text(str(error), "failed"))
-        rows += [Text("diagnostics", "title"), *(Text(line) for line in pane.diagnostics)]
-        self._app.push_screen(Reader("debug", rows, self._app.look))
+        rows += [Text("log", "title"), *(Text(line) for line in pane.view.log)]
+        self._app.read("debug", rows)
 
     def key_rows(self) -> list[Text]:
         """The keys and what they do."""
@@ -288,7 +318,7 @@ class PaneActions:
             ),
             ("Side bar", "Show or hide figure, thoughts and activities", app.pane.action_side),
             ("Copy", "Copy the chosen block, or the last answer", app.pane.action_copy_block),
-            ("Debug", "Capabilities, supervision tree, diagnostics", app.action_debug),
+            ("Debug", "Capabilities, health, supervision tree, log", app.action_debug),
             ("All keys", "Show what each key does", app.action_keys),
         ]
         tabs = [

@@ -118,7 +118,9 @@ def _row(picture: AvatarPicture, job: Job, drawn: Drawn) -> JobRow:
         ActivityStatus.UNKNOWN: SIGNS.unknown,
     }[job.status]
     end = _ending(picture, job, drawn.now)
-    head = Text.assemble("  " * drawn.depth, (drawn.fold, "muted"), (icon, _LOOKS[job.status]), " ")
+    head = Text.assemble(
+        ("│ " * drawn.depth, "border"), (drawn.fold, "muted"), (icon, _LOOKS[job.status]), " "
+    )
     stop = STOP if is_running else ""
     room = drawn.width - cell_len(head.plain) - cell_len(end.plain) - cell_len(stop)
     label = Text(job.label, drawn.look or ("" if not job.is_over else "muted"))
@@ -151,7 +153,7 @@ def _snippet(job: Job, depth: int, width: int) -> list[JobRow]:
         return []
     rows: list[JobRow] = []
     for line in last_lines(job.output, 1):
-        text = Text.assemble("  " * depth, ("  └ ", "border"), (line, "muted"))
+        text = Text.assemble(("│ " * depth + "  └ ", "border"), (line, "muted"))
         text.truncate(width, overflow="ellipsis")
         rows.append(JobRow(job.job_id, text))
     return rows
@@ -180,6 +182,21 @@ def count_line(picture: AvatarPicture) -> Text:
     for word, count in picture.counts().items():
         row.append(" · " if row.plain else "", "muted")
         row.append(f"{word} {count}", _COUNT_LOOKS.get(word, "muted") if count else "muted")
+    return row
+
+
+_COUNT_SIGNS: Final = {
+    "running": SIGNS.doing, "done": SIGNS.ok, "waits": SIGNS.waiting, "failed": SIGNS.failed,
+    "cancelled": SIGNS.cancelled,
+}  # fmt: skip
+
+
+def short_counts(picture: AvatarPicture) -> Text:
+    """The same where there is little room: `▸4 ✓2 ◌1 ✗0`."""
+    row = Text()
+    for word, count in picture.counts().items():
+        row.append(" " if row.plain else "")
+        row.append(f"{_COUNT_SIGNS[word]}{count}", _COUNT_LOOKS.get(word, "muted"))
     return row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -13,24 +13,21 @@ from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
-from textual.markup import escape
-from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher
 
-from avatar_actors import Level, RuntimeThread, WhileBusy
+from avatar_actors import RuntimeThread, WhileBusy
 from avatar_actors.cli.agent_choice import AgentChoice
 from avatar_actors.cli.options import CommandOptions
 from avatar_actors.gui import status
 from avatar_actors.gui.actions import PaneActions
+from avatar_actors.gui.afternoon import play
 from avatar_actors.gui.command import LEAST_SIZE
 from avatar_actors.gui.dialogs import ChoiceDialog, Reader, job_details
-from avatar_actors.gui.layout import CSS
 from avatar_actors.gui.pane import AvatarPane
 from avatar_actors.gui.prompt import PromptBox
 from avatar_actors.gui.side import ActivityTree
 from avatar_actors.gui.strips import LinePane, Look
-from avatar_actors.picture import Toast
 
 BEAT: Final = 0.1
 THEME: Final = "tokyo-night"
@@ -39,14 +36,44 @@ THEMES: Final = (
 )  # fmt: skip
 _KILLED: Final = 128
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP)
-_TOASTS: Final = 3
 _AGAIN: Final = 1.0
-_SEVERITIES: Final[dict[Level, SeverityLevel]] = {
-    Level.DEBUG: "information",
-    Level.INFO: "information",
-    Level.WARNING: "warning",
-    Level.ERROR: "error",
-}
+
+
+# All colours are of the theme.
+_CSS: Final = """
+Screen { layout: vertical; }
+#tabs { height: 1; background: $panel; padding: 0 1; display: none; }
+#tabs.several { display: block; }
+#panes { height: 1fr; }
+#keys { height: 1; background: $panel; padding: 0 1; }
+#small { display: none; height: 1fr; content-align: center middle; }
+
+AvatarPane { height: 1fr; }
+#header { height: 1; background: $panel; padding: 0 1; }
+#middle { height: 1fr; overflow: hidden; }
+#talk { width: 1fr; height: 1fr; padding: 0 0 0 1; }
+#side { width: 42; padding: 0 1; border-left: solid $panel; overflow: hidden; }
+#side.tight #thoughts { height: 4; }
+.thoughtless #thoughts { display: none; }
+#thoughts { height: 8; }
+#activities-head { height: 1; }
+#activities { height: 1fr; }
+#counts { height: 2; }
+#ask { display: none; border: round $warning; padding: 0 1; margin: 0 1; }
+#headline { height: 1; padding: 0 1; }
+#prompt { height: 3; border: round $primary; padding: 0 1; background: $surface; }
+#prompt:focus { border: round $accent; }
+
+.wide #side { width: 56; }
+.side-hidden #side { display: none; }
+.narrow #side { display: none; }
+.narrow.side-shown #side { display: block; width: 1fr; border-left: none; }
+.narrow.side-shown #talk { display: none; }
+.short #prompt { height: 1; border: none; background: $boost; }
+
+Screen.tiny > * { display: none; }
+Screen.tiny > #small { display: block; }
+"""
 
 
 class AppOptions(Struct, frozen=True, kw_only=True):
@@ -55,14 +82,16 @@ class AppOptions(Struct, frozen=True, kw_only=True):
     choice: AgentChoice
     wanted: CommandOptions
     avatars: int = 1
+    is_demo: bool = False
+    clock: Callable[[], float] = time.monotonic
     has_heart: bool = True
-    """False: `beat` is called by the test that looks at a still picture."""
+    """False: `beat` is called by whoever looks at a still picture."""
 
 
 class AvatarApp(App[int]):
     """Avatars in tabs. All drawing happens in one heartbeat, ten times a second."""
 
-    CSS = CSS
+    CSS = _CSS
     TITLE = "avatar"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS = [  # noqa: RUF012 - Textual's way
@@ -86,7 +115,7 @@ class AvatarApp(App[int]):
         self.look = self._new_look()
         self.runtime = RuntimeThread(**options.choice.runtime)
         self.panes = [
-            AvatarPane(options.choice, self.runtime, name, self.look)
+            AvatarPane(options.choice, self.runtime, name, self.look, clock=options.clock)
             for name in _names(options.avatars)
         ]
         self.actions = PaneActions(self)
@@ -94,9 +123,6 @@ class AvatarApp(App[int]):
         self._switcher = ContentSwitcher(initial=self.panes[0].id, id="panes")
         self._tabs, self._keys = LinePane(id="tabs"), LinePane(id="keys")
         self._small = LinePane(id="small")
-        self.toasts_shown: list[Toast] = []
-        """The last ones, oldest first."""
-        self._told: dict[str, int] = {}
         self._escaped_at = 0.0
 
     def compose(self) -> ComposeResult:
@@ -117,6 +143,8 @@ class AvatarApp(App[int]):
         self.pane.prompt.focus()
         for pane in self.panes:
             pane.host.spawn(self.actions.start(pane))
+        if self.options.is_demo:
+            self.pane.host.spawn(play(self))
         if self.options.has_heart:
             self.set_interval(BEAT, self.beat)
 
@@ -135,9 +163,9 @@ class AvatarApp(App[int]):
         self.tick += 1
         for pane in self.panes:
             pane.hear()
-            toasts, pane.toasts = pane.toasts, []
-            for toast in toasts[-_TOASTS:]:
-                self.tell(toast)
+            toasts, pane.view.toasts = pane.view.toasts, []
+            for toast in toasts:
+                self.actions.tell(toast)
         self.pane.beat(self.tick)
         self._show_frame()
 
@@ -150,17 +178,6 @@ class AvatarApp(App[int]):
     def _tab_row(self) -> Text:
         tabs = [(pane.host.name, pane.picture, pane is self.pane) for pane in self.panes]
         return status.tab_row(tabs)
-
-    def tell(self, toast: Toast) -> None:
-        """A note in the corner, at most a few; one that is repeated is counted."""
-        count = self._told[toast.words] = self._told.get(toast.words, 0) + 1
-        words = escape(toast.words) + (f" (×{count})" if count > 1 else "")
-        if toast.about:
-            words = f"[@click=app.open_job({toast.about!r})]{words}[/]"
-        if count > 1 or len(self._notifications) >= _TOASTS:
-            self.clear_notifications()
-        self.toasts_shown = [*self.toasts_shown[-99:], toast]
-        self.notify(words, severity=_SEVERITIES[toast.level], timeout=6)
 
     @property
     def pane(self) -> AvatarPane:
@@ -249,7 +266,7 @@ class AvatarApp(App[int]):
             job = pane.picture.work.jobs.get(job_id)
             if job is not None:
                 rows = job_details(job, pane.picture.tools.get(job_id))
-                self.push_screen(Reader(job.label, rows, self.look))
+                self.read(job.label, rows)
                 return
 
     def action_stop_one(self) -> None:
@@ -265,13 +282,10 @@ class AvatarApp(App[int]):
 
     def action_next_tab(self) -> None:
         """The next avatar; first one that needs you."""
-        others = self._after(self.pane)
+        at = self.panes.index(self.pane)
+        others = [*self.panes[at + 1 :], *self.panes[:at]]
         waiting = [pane for pane in others if pane.picture.needs_you]
         self.show_pane((waiting or others or [self.pane])[0])
-
-    def _after(self, pane: AvatarPane) -> list[AvatarPane]:
-        at = self.panes.index(pane)
-        return [*self.panes[at + 1 :], *self.panes[:at]]
 
     def show_pane(self, pane: AvatarPane) -> None:
         """Bring an avatar to the front."""
@@ -282,7 +296,7 @@ class AvatarApp(App[int]):
 
     def action_keys(self) -> None:
         """All keys."""
-        self.push_screen(Reader("keys", self.actions.key_rows(), self.look))
+        self.read("keys", self.actions.key_rows())
 
     def action_debug(self) -> None:
         """Capabilities, health, the tree of supervisors, diagnostics."""
@@ -304,9 +318,23 @@ class AvatarApp(App[int]):
         """Let the person choose; empty: nothing. For workers."""
         return await self.push_screen_wait(ChoiceDialog(title, choices)) or ""
 
+    def read(self, title: str, rows: Sequence[Text]) -> None:
+        """Show a long text in a window."""
+        self.push_screen(Reader(title, rows, self.look), self._copy)
+
+    def on_avatar_pane_copied(self, event: AvatarPane.Copied) -> None:
+        """To the clipboard, by the terminal."""
+        self._copy(event.text)
+
+    def _copy(self, text: str | None) -> None:
+        if text:
+            self.copy_to_clipboard(text)
+            self.notify("copied")
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the palette offers."""
-        yield from super().get_system_commands(screen)
+        commands: Iterable[SystemCommand] = super().get_system_commands(screen)  # pyright: ignore[reportUnknownMemberType] - Textual's own
+        yield from commands
         for title, words, action in self.actions.palette():
             yield SystemCommand(title, words, action)
 

@@ -8,6 +8,7 @@ import sys
 from typing import Final
 
 import click
+import msgspec
 
 from avatar_actors.cli.agent_choice import choose_agent
 from avatar_actors.cli.exit_codes import ExitCode, Failure
@@ -26,21 +27,27 @@ LEAST_SIZE: Final = (40, 10)
     metavar="N",
     help="How many avatars, each in a tab of its own.",
 )
-def gui(wanted: CommandOptions, avatars: int) -> int:
+@click.option("--demo", is_flag=True, help="Watch the embedded agent play a scripted afternoon.")
+def gui(wanted: CommandOptions, avatars: int, demo: bool) -> int:
     """Talk with avatars in an app for the terminal: a figure, thoughts and activities.
 
     F1 shows the keys there, Ctrl-Q leaves.
     """
     _check_terminal()
     try:
+        from avatar_actors.gui.afternoon import demo_choice  # noqa: PLC0415
         from avatar_actors.gui.app import AppOptions, AvatarApp  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
         if error.name != "textual":
             raise
         message = "textual is missing; install it: pip install 'avatar-actors[gui]'"
         raise Failure(message, ExitCode.USAGE) from error
-    options = AppOptions(choice=choose_agent(wanted), wanted=wanted, avatars=avatars)
-    app = AvatarApp(options)
+    if demo and wanted.provider not in {"", "embedded"}:
+        raise Failure("--demo is played by the embedded agent; leave out -p", ExitCode.USAGE)
+    wanted = msgspec.structs.replace(wanted, provider="embedded") if demo else wanted
+    choice = choose_agent(wanted)
+    choice = demo_choice(choice) if demo else choice
+    app = AvatarApp(AppOptions(choice=choice, wanted=wanted, avatars=avatars, is_demo=demo))
     app.run()
     return app.return_code or ExitCode.OK
 

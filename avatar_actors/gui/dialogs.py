@@ -63,8 +63,8 @@ class ChoiceDialog(ModalScreen[str]):
         self.dismiss("")
 
 
-class Reader(ModalScreen[None]):
-    """A long text: scrolls, and can be copied."""
+class Reader(ModalScreen[str]):
+    """A long text: scrolls, and closes with the text to copy, or with nothing."""
 
     CSS = """
     Reader { align: center middle; }
@@ -110,12 +110,11 @@ class Reader(ModalScreen[None]):
 
     def action_leave(self) -> None:
         """Back to the app."""
-        self.dismiss(None)
+        self.dismiss("")
 
     def action_copy(self) -> None:
         """All of it."""
-        self.app.copy_to_clipboard("\n".join(row.plain for row in self._rows))
-        self.app.notify("copied")
+        self.dismiss("\n".join(row.plain for row in self._rows))
 
 
 def job_details(job: Job, tool: ToolEvent | None) -> list[Text]:

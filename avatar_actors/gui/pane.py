@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 from rich.text import Text
@@ -15,42 +14,23 @@ from textual.widget import Widget
 
 from avatar_actors import (
     AvatarEvent,
-    DiagnosticEvent,
-    PermissionClosedEvent,
     PermissionEvent,
-    Permit,
-    QuestionClosedEvent,
-    QuestionEvent,
     RuntimeThread,
-    TextEvent,
-    TurnEndedEvent,
 )
 from avatar_actors.cli.agent_choice import AgentChoice
-from avatar_actors.cli.display.frame_layout import checklist
-from avatar_actors.cli.display.notices import answered, notice
-from avatar_actors.cli.display.permission_question import (
-    details,
-    introduction,
-    is_long,
-    named,
-)
-from avatar_actors.cli.display.work import final_box
 from avatar_actors.cli.terminal.permissions import AnswerKeys
-from avatar_actors.cli.terminal.rendering import Style
-from avatar_actors.cli.terminal.text import one_line, terminal_safe
 from avatar_actors.gui import status
-from avatar_actors.gui.activity_rows import SIGNS
 from avatar_actors.gui.host import AvatarHost
 from avatar_actors.gui.prompt import PromptBox
 from avatar_actors.gui.side import Side
 from avatar_actors.gui.strips import LinePane, Look
 from avatar_actors.gui.talk import Talk
-from avatar_actors.picture import AvatarPicture, Mood, Toast
+from avatar_actors.gui.view import AvatarView
+from avatar_actors.picture import AvatarPicture
 
 _NARROW: Final = 100
 _WIDE: Final = 160
 _SHORT: Final = 30
-_STYLE: Final = Style()
 # Beats between two pictures of a figure that only breathes.
 _REST: Final = 3
 
@@ -74,6 +54,13 @@ class AvatarPane(Vertical):
             super().__init__()
             self.pane, self.key, self.request = pane, key, request
 
+    class Copied(Message):
+        """A person wants this in the clipboard."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
     class Requested(Message):
         """The agent asks for permission."""
 
@@ -81,20 +68,24 @@ class AvatarPane(Vertical):
             super().__init__()
             self.pane, self.request = pane, request
 
-    def __init__(self, choice: AgentChoice, runtime: RuntimeThread, name: str, look: Look) -> None:
+    def __init__(
+        self,
+        choice: AgentChoice,
+        runtime: RuntimeThread,
+        name: str,
+        look: Look,
+        *,
+        clock: Callable[[], float],
+    ) -> None:
         super().__init__(id=f"pane-{name}")
+        self.clock = clock
         self.look = look
         self.host = AvatarHost(choice, runtime, name, self._see)
-        self.picture = AvatarPicture()
         self.answer_keys = AnswerKeys()
-        self.diagnostics: deque[str] = deque(maxlen=200)
-        self.toasts: list[Toast] = []
-        self.moods: list[Mood] = [Mood.IDLE]
-        """The last moods, in order, also those that were gone before the next beat."""
         self.past: list[str] = []
-        self._boxed: set[str] = set()
         self._is_new = True
         self.talk = Talk(look)
+        self.view = AvatarView(self.talk.transcript)
         self.prompt = PromptBox(self._answers, lambda: list(reversed(self.past)))
         self.side = Side()
         self._header, self._headline = LinePane(id="header"), LinePane(id="headline")
@@ -109,6 +100,11 @@ class AvatarPane(Vertical):
         yield self._ask
         yield self._headline
         yield self.prompt
+
+    @property
+    def picture(self) -> AvatarPicture:
+        """The avatar as it is now."""
+        return self.view.picture
 
     def on_resize(self) -> None:
         """Other sizes have other panels."""
@@ -136,8 +132,7 @@ class AvatarPane(Vertical):
     def action_copy_block(self) -> None:
         """Copy the chosen block, else the last answer."""
         if text := self.talk.chosen_source():
-            self.app.copy_to_clipboard(text)
-            self.app.notify("copied")
+            self.post_message(self.Copied(text))
 
     def action_page(self, pages: int) -> None:
         """Scroll the conversation, wherever the focus is."""
@@ -153,75 +148,21 @@ class AvatarPane(Vertical):
     def hear(self) -> None:
         """Fold in what happened since the last beat."""
         self.host.deliver()
-        now = time.monotonic()
+        now = self.clock()
         self.answer_keys.look(tuple(asked.event for asked in self.picture.state.asks.values()), now)
 
     def _see(self, event: AvatarEvent) -> None:
-        self._tell(event)
-        if not isinstance(event, TextEvent) or self.moods[-1] is not Mood.TALKING:
-            mood = self.picture.mood()
-            if mood is not self.moods[-1]:
-                self.moods = [*self.moods[-99:], mood]
-
-    def _tell(self, event: AvatarEvent) -> None:
-        transcript = self.talk.transcript
         self._is_new = True
-        match event:
-            case TextEvent(text=text):
-                self._add_box(over_only=True)
-                transcript.say(terminal_safe(text))
-                if event.is_complete:
-                    transcript.close()
-            case PermissionEvent():
-                self._show_request(event)
-                self.post_message(self.Requested(self, event))
-            case QuestionEvent():
-                self._show_request(event)
-            case PermissionClosedEvent() | QuestionClosedEvent():
-                self._show_answer(event)
-            case DiagnosticEvent(level=level, message=message, source=source):
-                line = f"{level.value} {one_line(source)}: {one_line(message)}"
-                self.diagnostics.append(line)
-            case _:
-                pass
-        self.toasts += self.picture.see(event, time.monotonic())
-        if isinstance(event, TurnEndedEvent):
-            self._add_box(over_only=False)
-            rows = checklist(self.picture.state.plan, SIGNS)
-            transcript.add(rows, "plan")
-            self.picture.state.plan = ()
-        lines = [each for each in notice(event, SIGNS) if not each.verbose]
-        transcript.add([Text(line.words, _look(line.look)) for line in lines])
-
-    def _add_box(self, *, over_only: bool) -> None:
-        """The jobs that have ended, as lines in the conversation, once."""
-        jobs = self.picture.work.jobs.values()
-        if over_only and not all(job.is_over for job in jobs):
-            return
-        new = [job for job in jobs if job.is_over and job.job_id not in self._boxed]
-        self._boxed.update(job.job_id for job in new)
-        if new:
-            self.talk.transcript.add(final_box(new, _STYLE), "box")
-
-    def _show_request(self, event: PermissionEvent | QuestionEvent) -> None:
-        rows = details(event)
-        if is_long(rows):
-            title = Text(introduction(event), "warning")
-            self.talk.transcript.add([title, *rows], "request")
-
-    def _show_answer(self, event: PermissionClosedEvent | QuestionClosedEvent) -> None:
-        asked = self.picture.state.asks.get(event.request_id)
-        line = answered(event, named(asked.event) if asked else event.request_id, SIGNS)
-        is_cancelled = isinstance(event, PermissionClosedEvent) and event.permit is Permit.CANCELLED
-        if not line.verbose or is_cancelled:
-            self.talk.transcript.add([Text(line.words, _look(line.look))])
+        self.view.see(event, self.clock())
+        if isinstance(event, PermissionEvent):
+            self.post_message(self.Requested(self, event))
 
     # The heartbeat of the pane in front.
 
     def beat(self, tick: int) -> None:
         """Draw what changed; an avatar at rest only breathes."""
-        now = time.monotonic()
-        is_lively = self._is_new or self.picture.is_busy or bool(self.picture.work.jobs)
+        now = self.clock()
+        is_lively = self._is_new or self.view.is_moving(now)
         self.talk.beat(tick)
         if not is_lively and tick % _REST:
             return
@@ -251,7 +192,7 @@ class AvatarPane(Vertical):
 
     def _answers(self, key: str) -> bool:
         """Whether this key is the answer to the open request."""
-        request = self.answer_keys.pressed(key, time.monotonic())
+        request = self.answer_keys.pressed(key, self.clock())
         if request is None:
             return False
         self.post_message(self.Asked(self, key, request))
@@ -265,8 +206,7 @@ class AvatarPane(Vertical):
 
     def renew(self) -> None:
         """Another agent, or another session: nothing of the old one holds."""
-        self.picture = AvatarPicture()
-        self._boxed = set()
+        self.view.renew()
         self._is_new = True
 
 
@@ -275,7 +215,3 @@ def _set_height(widget: Widget, wanted: int) -> None:
     height = widget.styles.height
     if height is None or height.value != wanted:
         widget.styles.height = wanted
-
-
-def _look(name: str) -> str:
-    return "muted" if name == "dim" else name

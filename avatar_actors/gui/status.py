@@ -11,7 +11,7 @@ from rich.text import Text
 from avatar_actors.cli.display.permission_question import details, heading, hidden, keys
 from avatar_actors.cli.display.work import spinner
 from avatar_actors.cli.terminal import formatting
-from avatar_actors.gui.activity_rows import SIGNS, count_line
+from avatar_actors.gui.activity_rows import SIGNS, short_counts
 from avatar_actors.gui.figure import FACES
 from avatar_actors.gui.strips import Look, between
 from avatar_actors.picture import AvatarPicture, Mood
@@ -35,17 +35,18 @@ def header(picture: AvatarPicture, name: str, width: int, *, has_side: bool) -> 
     if state.provider and state.provider != name:
         left.append(f" · {state.provider}")
     if not has_side:
-        left = Text.assemble((f"{FACES[mood].small} ", "title"), left)
+        left = Text.assemble((f"{FACES[mood].small} {mood.value} ", "title"), left)
     model = state.model if state.model != "none" else ""
     words = [model, state.mode, *formatting.used(state.usage)]
     if state.context_size:
         words.append(f"context {state.context_used / state.context_size:.0%}")
     if state.waiting:
         words.append(f"{state.waiting} queued")
-    words.append(mood.value)
+    if has_side:
+        words.append(mood.value)
     right = Text(" · ".join(filter(None, words)))
     if not has_side and picture.work.jobs:
-        right = Text.assemble(count_line(picture), " · ", right)
+        right = Text.assemble(short_counts(picture), " · ", right)
     return between(left, right, width)
 
 

@@ -54,7 +54,7 @@ class TalkTranscript:
     def _restart(self, width: int) -> None:
         self.rows, self.starts = [], []
         self._width, self._at, self._drawn_to = width, 0, 0
-        self._stream = MarkdownStream(self._renderer)
+        self._stream = MarkdownStream[Strip](self._renderer)
 
     def redraw(self, renderer: StripRenderer) -> None:
         """Draw all of it anew, in other colours."""
@@ -158,7 +158,7 @@ class TalkTranscript:
 
     def _next(self) -> None:
         self._at, self._drawn_to = self._at + 1, 0
-        self._stream = MarkdownStream(self._renderer)
+        self._stream = MarkdownStream[Strip](self._renderer)
 
     def _lines(self, entry: TalkEntry) -> list[Strip]:
         rows = [Text(entry.said, "quote")] if entry.kind == "quote" else entry.rows

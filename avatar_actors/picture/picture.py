@@ -66,7 +66,7 @@ class AvatarPicture:
         self.tools: dict[str, ToolEvent] = {}
         """The last event of each tool call, with its input and result."""
         self.prompt = ""
-        """What the present turn, or the last one, was asked; on one line."""
+        """The first line of what the present turn, or the last one, was asked."""
         self.thought = ""
         self.thought_tokens = 0
         self.outcome: Outcome | None = None
@@ -81,7 +81,7 @@ class AvatarPicture:
         toasts = _toasts(event)
         match event:
             case TurnStartedEvent(prompt=prompt):
-                self._begin_turn(one_line(prompt, 200))
+                self._begin_turn(one_line(prompt.strip().partition("\n")[0], 200))
             case TextEvent():
                 self._has_heard = True
             case ThinkingEvent():

@@ -23,13 +23,19 @@ from avatar_actors import (
     Timeouts,
 )
 from avatar_actors.cli.display import Display, Style
+from avatar_actors.gui import status
+from avatar_actors.gui.activity_rows import TreeFolds, job_rows
+from avatar_actors.gui.strips import AGENT_COLOURS, Look, StripRenderer
+from avatar_actors.gui.transcript import TalkTranscript
+from avatar_actors.gui.view import AvatarView
 from tests.cli.display.seen import NOW, plain
 from tests.docs.test_snippets import ROOT
 from tests.runtime.home import PATIENCE, Home
 
 PAGE = (ROOT / "docs" / "cli-screen.md").read_text("utf-8")
 ROW = re.compile(
-    r"^\| `(\w[\w.]*)` \| `([^`]+)` \| (`.*?`)? ?\| (`.*?`)? ?\| `(.*)` \|$", re.MULTILINE
+    r"^\| `(\w[\w.]*)` \| `([^`]+)` \| (`.*?`)? ?\| `([^`]+)` \| (`.*?`)? ?\| `(.*)` \|$",
+    re.MULTILINE,
 )
 STYLES: Final = {
     "": Style(colour=False),
@@ -37,6 +43,10 @@ STYLES: Final = {
     "-vv": Style(colour=False, verbose=2),
     "--show-thinking": Style(colour=False, show_thinking=True),
 }
+LOOK: Final[dict[str, str]] = dict.fromkeys(
+    (*AGENT_COLOURS, "foreground", "background", "surface"), "#808080"
+)
+ALL: Final = TreeFolds(set(), set())
 CLAUDE: Final = "Claude"
 LOOKS_AWAY: Final = "a screen that looks away"
 # What these wait for would take a minute.
@@ -57,6 +67,7 @@ class Row(NamedTuple):
     what: str
     words: str
     flag: str
+    app: str
     needs: str
     script: str
 
@@ -77,13 +88,47 @@ def test_every_event_and_every_state_has_its_row() -> None:
     assert len(rows()) == len(re.findall(r"^\| `", PAGE, re.MULTILINE))
 
 
+class AppWatcher:
+    """What `avatar gui` shows, by the place of it, and everything that was ever there."""
+
+    def __init__(self) -> None:
+        look = Look(LOOK, is_dark=True)
+        self._view = AvatarView(TalkTranscript(StripRenderer(look)))
+        self._look, self._seen = look, set[str]()
+
+    def tell(self, event: AvatarEvent) -> None:
+        view, picture = self._view, self._view.picture
+        view.see(event, NOW)
+        view.transcript.settle(120, 60)
+        rows = [*view.transcript.rows, *view.transcript.open_rows()]
+        shown = {
+            "conversation": [row.strip.text for row in rows],
+            "headline": [status.headline(picture, self._look, NOW, 0).plain],
+            "header": [status.header(picture, "aria", 120, has_side=True).plain],
+            "question": [row.plain for row in status.question(picture, NOW, can_edit=False)],
+            "activities": [row.text.plain for row in job_rows(picture, ALL, NOW, 60)],
+            "thoughts": picture.thought.split("\n"),
+            "toast": [toast.words for toast in view.toasts],
+            "figure": [mood.value for mood in view.moods],
+            "F12": list(view.log),
+        }
+        for place, lines in shown.items():
+            self._seen.update(f"{place}: {line}" for line in lines)
+
+    def sees(self, row: Row) -> bool:
+        place, _, words = row.app.partition(": ")
+        return any(line.startswith(f"{place}: ") and words in line for line in self._seen)
+
+
 class Watcher:
-    """The screens of all styles, and everything that was ever on one."""
+    """The screens of all styles, and everything that was ever on one; and the app."""
 
     def __init__(self) -> None:
         self._screens = {flag: (Display(style), set[str]()) for flag, style in STYLES.items()}
+        self.app = AppWatcher()
 
     def tell(self, event: AvatarEvent) -> None:
+        self.app.tell(event)
         for display, seen in self._screens.values():
             display.tell(event, NOW)
             seen.update(plain([*display.finished(120), *display.frame(120, 40, NOW)]))
@@ -109,6 +154,7 @@ async def play(avatar: Avatar, asked: list[Row]) -> None:
             nursery.cancel_scope.cancel()
     assert [row for row in asked if not watcher.sees(row, row.flag)] == []
     assert [row for row in asked if row.flag and watcher.sees(row, "")] == []
+    assert [row for row in asked if not watcher.app.sees(row)] == []
 
 
 async def look(avatar: Avatar, stream: EventStream, watcher: Watcher, asked: list[Row]) -> None:
@@ -118,7 +164,7 @@ async def look(avatar: Avatar, stream: EventStream, watcher: Watcher, asked: lis
             await avatar.answer(event.request_id, Permit.REJECT_ONCE)
         if isinstance(event, QuestionEvent):
             await avatar.answer_question(event.request_id, None)
-        if all(watcher.sees(row, row.flag) for row in asked):
+        if all(watcher.sees(row, row.flag) and watcher.app.sees(row) for row in asked):
             return
 
 

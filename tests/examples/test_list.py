@@ -14,19 +14,25 @@ ROW = re.compile(r"^\| \[`(?P<name>\w+)`\]\(.*\| (?P<lines>\d+) \|$", re.MULTILI
 SLACK = 15
 
 
+def text_of(name: str) -> str:
+    """The whole example; of a package, all of its modules."""
+    files = [ROOT / f"examples/{name}.py", *sorted((ROOT / f"examples/{name}").glob("*.py"))]
+    return "".join(path.read_text("utf-8") for path in files if path.exists())
+
+
 def test_the_list_names_every_example_that_is_a_program() -> None:
     programs = {
         path.stem
         for path in (ROOT / "examples").glob("*.py")
         if '\nif __name__ == "__main__":' in path.read_text("utf-8")
-    }
+    } | {path.parent.name for path in (ROOT / "examples").glob("*/__main__.py")}
     assert {row["name"] for row in ROW.finditer(PAGE)} == programs
 
 
 def test_every_example_is_about_as_long_as_the_list_says() -> None:
     wrong: dict[str, int] = {}
     for row in ROW.finditer(PAGE):
-        lines = (ROOT / f"examples/{row['name']}.py").read_text("utf-8").count("\n")
+        lines = text_of(row["name"]).count("\n")
         if abs(lines - int(row["lines"])) > SLACK:
             wrong[row["name"]] = lines
     assert wrong == {}
@@ -35,14 +41,14 @@ def test_every_example_is_about_as_long_as_the_list_says() -> None:
 def test_every_example_says_how_it_is_run() -> None:
     silent: list[str] = []
     for row in ROW.finditer(PAGE):
-        opening = (ROOT / f"examples/{row['name']}.py").read_text("utf-8").split('"""')[1]
+        opening = text_of(row["name"]).split('"""')[1]
         if not re.search(rf"python (-m examples\.|examples/){row['name']}\b", opening):
             silent.append(row["name"])
     assert silent == []
 
 
 @pytest.mark.parametrize(
-    ("name", "missing"), [("textual_app", "textual"), ("asyncio_server", "starlette")]
+    ("name", "missing"), [("demo_gui.demo_gui", "textual"), ("asyncio_server", "starlette")]
 )
 def test_an_example_whose_package_is_missing_says_what_to_install(name: str, missing: str) -> None:
     program = f"import sys; sys.modules[{missing!r}] = None; import examples.{name}"

@@ -33,7 +33,8 @@ class Flight:
     def __init__(self, app: AvatarApp, pilot: Pilot[int], folder: Path) -> None:
         self.app, self.pilot, self.folder = app, pilot, folder
         self._layouts = 0
-        app.screen.screen_layout_refresh_signal.subscribe(app.screen, self._count, immediate=True)
+        screen: Any = app.screen
+        screen.screen_layout_refresh_signal.subscribe(screen, self._count, immediate=True)
 
     def _count(self, _: object) -> None:
         self._layouts += 1
@@ -91,11 +92,11 @@ class Flight:
 
     @property
     def toasts(self) -> list[str]:
-        return [each.words for each in self.app.toasts_shown]
+        return [each.words for each in self.app.actions.toasts]
 
     @property
     def moods(self) -> list[Mood]:
-        return self.pane.moods
+        return self.pane.view.moods
 
     def go(self, name: str) -> dict[str, Any]:
         """A step that waits until `goes` says so."""
@@ -128,7 +129,7 @@ def flown(
     agent: str = "acp",
     size: tuple[int, int] = (120, 36),
     avatars: int = 1,
-    has_heart: bool = True,
+    clock: Callable[[], float] = time.monotonic,
     **options: Unpack[AvatarOptions],
 ) -> None:
     """Open the app and do this with it; all within the patience of a test."""
@@ -136,7 +137,14 @@ def flown(
     choice = AgentChoice(
         provider=launcher.agent(agent), options=home.options(**options), runtime={}, why="a test"
     )
-    given = AppOptions(choice=choice, wanted=CommandOptions(), avatars=avatars, has_heart=has_heart)
+    is_still = clock is not time.monotonic
+    given = AppOptions(
+        choice=choice,
+        wanted=CommandOptions(),
+        avatars=avatars,
+        clock=clock,
+        has_heart=not is_still,
+    )
 
     async def main() -> None:
         app = AvatarApp(given)

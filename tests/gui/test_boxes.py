@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from avatar_actors import Avatar, PermissionMode
+from avatar_actors import Avatar, AvatarEngine, PermissionMode
 from avatar_actors.gui.dialogs import Reader
 from avatar_actors.gui.figure import FACES, FADE, art
 from avatar_actors.gui.strips import LinePane
@@ -41,7 +41,7 @@ def test_a_mood_fades_into_the_next_one(tmp_path: Path) -> None:
         assert "×" in figure.shown
         assert colours == [look.colour("error", strength) for strength in (*FADE, 1.0)]
 
-    flown(tmp_path, fly, has_heart=False)
+    flown(tmp_path, fly, clock=lambda: 0.0)
 
 
 def test_a_permission_is_asked_with_its_diff_and_answered_by_a_key(tmp_path: Path) -> None:
@@ -105,9 +105,10 @@ def test_a_block_is_chosen_and_copied_and_so_is_what_the_mouse_selects(tmp_path:
         await flight.over()
         await flight.sees("bold words")
         await flight.pilot.press("ctrl+y")
+        await flight.until(lambda: flight.app.clipboard)
         assert flight.app.clipboard == "**bold** words"
         await flight.pilot.press("alt+up", "alt+up", "alt+up", "ctrl+y")
-        assert flight.app.clipboard.startswith("SCRIPT:")
+        await flight.until(lambda: flight.app.clipboard.startswith("SCRIPT:"))
         await flight.pilot.press("escape")
         talk = flight.pane.talk
         row = next(y for y, each in enumerate(talk.rows) if each.strip.text == "bold words")
@@ -202,7 +203,7 @@ def test_nothing_is_laid_out_while_an_answer_grows(tmp_path: Path) -> None:
 
 def test_one_agent_for_all_the_life_of_the_app(tmp_path: Path) -> None:
     """The engine that the app hands out is the one that runs; leaving stops it."""
-    engines = []
+    engines: list[AvatarEngine] = []
 
     async def fly(flight: Flight) -> None:
         engines.append(flight.pane.host.engine)

@@ -3,9 +3,13 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from avatar_actors import Budget, Timeouts
 from avatar_actors.picture import Mood
 from tests.gui.flight import Flight, flown
+from tests.runtime.test_interrupting import runs
+from tests.thorough import for_conformance
 
 EDIT = {"path": "notes.txt", "content": "hello"}
 
@@ -38,6 +42,7 @@ def test_simple_chat_streams_text_with_a_cursor_and_the_figure_talks(tmp_path: P
         await flight.sees("one two three\n")
         await flight.until(lambda: "▌" not in flight.said)
         assert [flight.moods[0], *flight.moods[-2:]] == [Mood.IDLE, Mood.TALKING, Mood.IDLE]
+        assert Mood.LOADING in flight.moods
 
     flown(tmp_path, fly)
 
@@ -85,7 +90,7 @@ def test_the_jobs_of_a_sub_agent_stand_below_it_and_fold_after_its_end(tmp_path:
             tool("Task research", "1"), tool("Grep src", "2", "1"), flight.go("a"), ended("2"),
             ended("1"), flight.go("b"),
         )  # fmt: skip
-        await flight.until(lambda: "\n  " in flight.tree and "Grep src" in flight.tree)
+        await flight.until(lambda: "\n│ " in flight.tree and "Grep src" in flight.tree)
         assert flight.tree.startswith("▾ ")
         flight.goes("a")
         await flight.until(lambda: flight.tree.startswith("▸ "))
@@ -100,7 +105,7 @@ def test_escape_ends_the_turn_and_f8_ends_one_tool(tmp_path: Path) -> None:
     async def fly(flight: Flight) -> None:
         sleep = {"tool": "Bash", "input": {"command": "sleep 600"}, "run": True}
         await flight.send(sleep, {"say": "went on"}, {"wait": 600})
-        await flight.until(lambda: "Bash" in flight.tree)
+        await flight.until(lambda: "Bash" in flight.tree and runs("sleep 600"))
         await flight.pilot.press("f8")
         await flight.sees("went on")
         await flight.until(lambda: "✗ Bash" in flight.tree)
@@ -229,6 +234,32 @@ def test_the_end_of_a_background_task_is_a_toast(tmp_path: Path) -> None:
         await flight.until(lambda: "✓" in flight.tree)
 
     flown(tmp_path, fly, agent="claude")
+
+
+def test_stop_all_ends_the_turn_and_the_background(tmp_path: Path) -> None:
+    async def fly(flight: Flight) -> None:
+        await flight.send({"task": "Bash", "seconds": 600}, {"say": "now"}, {"wait": 600})
+        await flight.until(lambda: "running 1" in flight.shown("counts"))
+        await flight.sees("now")
+        await flight.pilot.press("ctrl+k")
+        await flight.over()
+        await flight.until(lambda: "running 0" in flight.shown("counts"))
+
+    flown(tmp_path, fly, agent="claude")
+
+
+@for_conformance
+@pytest.mark.parametrize("agent", ["claude", "gemini", "codex-zed", "codex-acp"])
+def test_the_app_works_with_every_provider(agent: str, tmp_path: Path) -> None:
+    async def fly(flight: Flight) -> None:
+        steps = [{"think": "**Planning**\nfirst"}, {"tool": "Read", "result": "x"}]
+        await flight.send(*steps, {"say": "**one** two"})
+        await flight.sees("one two")
+        await flight.over()
+        assert "✓" in flight.tree
+        assert flight.moods[-1] is Mood.IDLE
+
+    flown(tmp_path, fly, agent=agent)
 
 
 def test_a_silent_agent_is_told_and_can_be_cancelled(tmp_path: Path) -> None:

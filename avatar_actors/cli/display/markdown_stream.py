@@ -91,7 +91,7 @@ class MarkdownStream(Generic[LineT]):
 
     def __init__(self, renderer: LineRenderer[LineT]) -> None:
         self._renderer = renderer
-        self._plain = PlainStream(renderer)
+        self._plain = PlainStream[LineT](renderer)
         self._room = MOST
         self._source = ""
         self._opener = ""  # the first line of a block that was cut

@@ -24,8 +24,8 @@ class Scroll:
         self._sign = set_cell_size(style.signs.thought, len(_MARGIN))
         self._waiting: list[Callable[[int], None]] = []
         self._said: list[str] = []
-        self._answer = MarkdownStream(self.renderer)
-        self._thought = PlainStream(self.renderer, "thought", _MARGIN)
+        self._answer = MarkdownStream[str](self.renderer)
+        self._thought = PlainStream[str](self.renderer, "thought", _MARGIN)
         self._block: str | None = None
         self._lines: list[str] = []
         self._last = ""  # the kind of the last line: boxes and texts have an empty line around them

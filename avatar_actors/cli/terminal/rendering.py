@@ -106,9 +106,8 @@ _KNOWN_BY: Final = 12
 class Renderer:
     """Renders to strings with the terminal's colours and signs; it writes nowhere."""
 
-    code_theme: Final = CODE_THEME
-
     def __init__(self, style: Style) -> None:
+        self.code_theme = CODE_THEME
         self._is_plain = not style.unicode
         self._console = Console(
             file=io.StringIO(),

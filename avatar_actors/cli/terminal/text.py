@@ -62,7 +62,9 @@ def labelled(name: str, detail: str) -> str:
     """A tool and what it works on, without repeating its name; "other" is the lack of a name."""
     if not detail or detail == name:
         return name
-    return detail if name == "other" or detail.startswith(f"{name} ") else f"{name}: {detail}"
+    if name == "other" or detail.lower() == name.lower():
+        return detail
+    return detail if detail.startswith(f"{name} ") else f"{name}: {detail}"
 
 
 def last_lines(text: str, count: int) -> list[str]:
