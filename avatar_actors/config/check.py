@@ -117,7 +117,7 @@ def _missing(effects: list[Effect], environ: Environ) -> Iterator[tuple[ConfigEr
                 problem = f"the log cannot be written: {path.parent} {there}"
             case (("executable" | "custom.command"), str(word)) if word:
                 problem, is_mistake = _program(word, environ), "/" in word
-            case "mcp_servers", tuple() as servers:
+            case "mcp_servers", [*servers]:
                 yield from _servers(servers, effect, environ)
             case _:
                 pass
@@ -126,10 +126,12 @@ def _missing(effects: list[Effect], environ: Environ) -> Iterator[tuple[ConfigEr
 
 
 def _servers(
-    servers: tuple[McpServer, ...], effect: Effect, environ: Environ
+    servers: Iterable[object], effect: Effect, environ: Environ
 ) -> Iterator[tuple[ConfigError, bool]]:
     for server in servers:
-        if server.command and (problem := _program(server.command, environ)):
+        if not isinstance(server, McpServer) or not server.command:
+            continue
+        if problem := _program(server.command, environ):
             yield _error(f"{server.name}: {problem}", effect), "/" in server.command
 
 

@@ -121,6 +121,6 @@ def test_a_new_file_holds_the_defaults_and_replaces_nothing(tmp_path: Path) -> N
     keys = [line.removeprefix("# ") for line in engine if not line.startswith("#   mcp_servers")]
     uncommented = AvatarConfig.parse("\n".join(keys), environ={})
     assert not AvatarConfig.check(path, {}).mistakes
-    assert uncommented.sections["claude"]["max_history"] == 200
+    assert uncommented.sections["claude"].get("max_history") == 200
     with pytest.raises(Exception, match="exists already, and was left as it is"):
         AvatarConfig.init(path)

@@ -68,6 +68,10 @@ def update_with(kind: str, fields: Record) -> Record:
     return {"jsonrpc": "2.0", "method": "session/update", "params": params}
 
 
+def field_with(about: Record, kind: Any) -> Record:
+    return {**about, "type": kind}
+
+
 def form_with(properties: Record, required: Any) -> Record:
     schema = {"type": "object", "properties": properties, "required": required}
     params = {"sessionId": SESSION, "mode": "form", "message": "?", "requestedSchema": schema}
@@ -102,7 +106,7 @@ broken_updates: st.SearchStrategy[Any] = st.builds(
 FIELD_KEYS = ("type", "title", "description", "oneOf", "enum", "items", "_meta", "const")
 TYPES = st.sampled_from(["string", "integer", "number", "boolean", "array", "object"])
 form_fields: st.SearchStrategy[Any] = st.builds(
-    lambda about, kind: {**about, "type": kind},
+    field_with,
     st.dictionaries(st.sampled_from(FIELD_KEYS), json_values, max_size=4),
     TYPES | json_values,
 )
