@@ -130,7 +130,7 @@ IMPORT_MAP: dict[str, tuple[str, ...]] = {
         "avatar_actors.cli.*",
         "avatar_actors.chaos",
         "avatar_actors.picture.*",
-        "avatar_actors.model.values",
+        "avatar_actors.model.words",
         "avatar_actors.programs.embedded.program",  # `avatar embedded` is that program
         *PUBLIC,
         "trio.*",

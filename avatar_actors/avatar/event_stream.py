@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import trio
 from trio.lowlevel import Abort, Task, current_task, enable_ki_protection, reschedule
 
-from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.checks import checked
 from avatar_actors.model.events import (
     AvatarEvent,
     EventsLostEvent,
@@ -22,6 +22,7 @@ from avatar_actors.model.events import (
     ThinkingEvent,
     TurnEndedEvent,
 )
+from avatar_actors.model.fields import Count, PositiveCount
 
 # So many events are handed out between two checkpoints: more than one block of an agent's output
 # holds (64 KiB, some 500 lines), so that a reader keeps up with any agent.
@@ -43,15 +44,14 @@ class EventStream:
     missing. A slow reader never holds anybody up.
     """
 
+    @checked
     def __init__(
         self,
         turn_id: int | None = None,
-        kinds: Collection[type[AvatarEvent]] = (),
-        capacity: int = _CAPACITY,
+        kinds: Sequence[type[AvatarEvent]] = (),
+        capacity: PositiveCount = _CAPACITY,
         passes_on: Callable[[type[AvatarEvent]], bool] | None = None,
     ) -> None:
-        if capacity < 1:
-            raise SettingsError(f"capacity must be at least 1; got {capacity!r}")
         self.turn_id = turn_id
         self.kinds: tuple[type[AvatarEvent], ...] = tuple(kinds)
         self.lost: int = 0
@@ -103,7 +103,8 @@ class EventStream:
             return []
         return self.take_nowait()
 
-    def take_nowait(self, most: int = sys.maxsize) -> list[AvatarEvent]:
+    @checked
+    def take_nowait(self, most: Count = sys.maxsize) -> list[AvatarEvent]:
         """The events that have arrived, at most so many."""
         queue = self._queue
         if len(queue) <= most:
@@ -136,6 +137,7 @@ class EventStream:
         if self._reader is not None and self._queue:
             self._wake(self._reader)
 
+    @checked
     def append(self, event: AvatarEvent) -> None:
         """Add one event at the end; nothing is merged or dropped for it."""
         if not self.kinds or isinstance(event, self.kinds):

@@ -21,9 +21,11 @@ from avatar_actors.avatar.stored_sessions import (
 )
 from avatar_actors.avatar.trace_parent import current_trace_parent
 from avatar_actors.avatar.turn import Turn
+from avatar_actors.model.checks import checked
 from avatar_actors.model.command_line import check_name, check_session_id
 from avatar_actors.model.errors import SettingsError, UnknownRequest, Unsupported
 from avatar_actors.model.events import ActivityEvent, AvatarEvent, BridgeResponse, TurnEndedEvent
+from avatar_actors.model.fields import PositiveCount
 from avatar_actors.model.questions import GivenAnswers
 from avatar_actors.model.settings import AvatarSettings, Budget, PromptOptions
 from avatar_actors.model.values import (
@@ -70,6 +72,7 @@ class Avatar:
         self._client = ActorClient(name, actors)
         self._turn_ids = itertools.count(1)
 
+    @checked
     def turn(
         self,
         prompt: str,
@@ -95,6 +98,7 @@ class Avatar:
         """End the present turn; False if there is none."""
         return await self._end_turn(0)
 
+    @checked
     async def cancel_activity(
         self, activity_id: str, escalation: Escalation = Escalation.NEVER
     ) -> CancelResult:
@@ -121,6 +125,7 @@ class Avatar:
         """What runs now: the turn, its tools, sub-agents, background tasks."""
         return await self._client.ask(self._actors.tracker, messages.ListActivities())
 
+    @checked
     async def answer(
         self,
         request_id: str,
@@ -140,6 +145,7 @@ class Avatar:
         )
         await self._client.ask(self._actors.gatekeeper, answer)
 
+    @checked
     async def answer_question(
         self, request_id: str, answers: GivenAnswers, *, message: str = ""
     ) -> None:
@@ -150,9 +156,10 @@ class Avatar:
         given = session_messages.GiveAnswers(request_id, answers, message)
         await self._client.ask(self._actors.gatekeeper, given)
 
+    @checked
     @asynccontextmanager
     async def events(
-        self, *kinds: type[AvatarEvent], capacity: int = 4096
+        self, *kinds: type[AvatarEvent], capacity: PositiveCount = 4096
     ) -> AsyncGenerator[EventStream]:
         """Subscribe to what happens from now on, of these kinds and their children, or of all."""
         stream = EventStream(kinds=kinds, capacity=capacity)
@@ -180,6 +187,7 @@ class Avatar:
         """The avatar's current health."""
         return await self._client.ask(self._actors.turn_queue, messages.GetHealth())
 
+    @checked
     async def raise_budget(self, budget: Budget) -> None:
         """Replace the budget; what was spent stays spent."""
         await self._client.ask(self._actors.turn_queue, RaiseBudget(budget))
@@ -188,6 +196,7 @@ class Avatar:
         """The stored sessions of the working directory, the last used first."""
         return await sessions_of(self._client, self._launcher)
 
+    @checked
     async def resume(self, session_id: str) -> None:
         """Continue a stored session: the agent is restarted for it, its turn cancelled.
 
@@ -202,6 +211,7 @@ class Avatar:
         await self._switch_session(ResumeThis(last.session_id))
         return last
 
+    @checked
     async def fork(self, session_id: str = "") -> str:
         """Continue in a copy of a session, or of this one; returns the copy's id."""
         if session_id:
@@ -212,14 +222,17 @@ class Avatar:
         """The models that the agent offers; some take others too."""
         return (await self.capabilities()).models
 
+    @checked
     async def set_model(self, model: str) -> None:
         """Switch to a model, after restarts too; Unsupported if the agent refuses it."""
         await self._choose(ModelChosen(model=model))
 
+    @checked
     async def set_mode(self, mode: str) -> None:
         """Switch to a mode of the agent, as `set_model` does."""
         await self._choose(ModelChosen(mode=mode))
 
+    @checked
     async def call(self, action: str, arguments: JsonObject | None = None) -> Any:
         """Any other request of the agent's protocol, as `set_model` or `raw:session/fork`."""
         session = await self._client.session()
@@ -237,6 +250,7 @@ class Avatar:
         finally:
             await self._avatars.terminate(self._actors.supervisor)
 
+    @checked
     async def close_down(self, reason: str) -> None:
         """Take no more prompts and end the turns: the first step of a stop."""
         with suppress(AskFailed):

@@ -108,7 +108,7 @@ class Commands(click.Group):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             known = ", ".join(COMMANDS)
-            from avatar_actors.model.values import suggestion  # noqa: PLC0415 - a slip only
+            from avatar_actors.model.words import suggestion  # noqa: PLC0415 - a slip only
 
             ctx.fail(f"no command {name!r}; there are: {known}{suggestion(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
@@ -171,7 +171,7 @@ def _end(error: click.ClickException) -> int:
 
 def _nearest_option(error: click.NoSuchOption) -> str:
     """Compared without the dashes, which all options have in common."""
-    from avatar_actors.model.values import nearest  # noqa: PLC0415 - a slip only
+    from avatar_actors.model.words import nearest  # noqa: PLC0415 - a slip only
 
     params = error.ctx.command.params if error.ctx is not None else []
     options = {name.lstrip("-"): name for param in params for name in param.opts}

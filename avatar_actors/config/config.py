@@ -17,9 +17,11 @@ from avatar_actors.config.loading import load
 from avatar_actors.config.nodes import MappingNode, Node, Position, Scalar, Source, Trust, shown
 from avatar_actors.config.search import read_text, search, users_own, write_new
 from avatar_actors.config.sections import ROOT
+from avatar_actors.model.checks import checked
 from avatar_actors.model.errors import ConfigError, SettingsError
 from avatar_actors.model.settings import AvatarOptions, RuntimeOptions, absolute_path
-from avatar_actors.model.values import JsonObject, suggestion
+from avatar_actors.model.values import JsonObject
+from avatar_actors.model.words import suggestion
 from avatar_actors.providers.provider import Provider
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
     """The keyword arguments of `open_runtime`."""
 
     @classmethod
+    @checked
     def load(
         cls, path: str | Path | None = None, environ: Mapping[str, str] | None = None
     ) -> AvatarConfig:
@@ -56,6 +59,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         return _made(*_files(path, environ), environ)
 
     @staticmethod
+    @checked
     def check(
         path: str | Path | None = None, environ: Mapping[str, str] | None = None
     ) -> ConfigCheck:
@@ -70,6 +74,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         return check(root, found, environ, _overlaid)
 
     @staticmethod
+    @checked
     def text(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> str:
         """What holds, in the form of a file: each value with its place, defaults as comments.
 
@@ -84,6 +89,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         return settings_text(_merged(found, whole) if found else whole, environ)
 
     @staticmethod
+    @checked
     def init(path: str | Path | None = None, environ: Mapping[str, str] | None = None) -> Path:
         """Write a file to start from: every line a comment. ConfigError: there is one already.
 
@@ -94,6 +100,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         return write_new(path, template(), os.environ if environ is None else environ)
 
     @classmethod
+    @checked
     def parse(
         cls, text: str, source: str = "<text>", environ: Mapping[str, str] | None = None
     ) -> AvatarConfig:
@@ -101,6 +108,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         environ = os.environ if environ is None else environ
         return _made(_root(text, Source(source, absolute_path(""))), None, environ)
 
+    @checked
     def chosen(self, provider: str = "") -> tuple[str | Provider, AvatarOptions]:
         """The arguments for `runtime.start`, for this provider or the configured one."""
         name = provider or self.provider
@@ -110,6 +118,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         own = {each.name: each for each in self.providers}
         return own.get(name, name), self.sections[name].copy()
 
+    @checked
     def shown(self, environ: Mapping[str, str] | None = None) -> JsonObject:
         """All of it as JSON, with a mark in place of each secret.
 
@@ -134,6 +143,7 @@ class AvatarConfig(Struct, frozen=True, kw_only=True):
         return f"AvatarConfig(source={self.source!r}, provider={self.provider!r}, …)"
 
 
+@checked
 def find_config(
     explicit: str | Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Path | None:

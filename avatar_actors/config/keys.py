@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeAlias, TypeGuard, TypeVar, get_args, get_origin
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from avatar_actors.model.fields import (
     NO_LIMIT,
@@ -21,8 +21,10 @@ from avatar_actors.model.fields import (
     SettingField,
     Written,
     fields_of,
+    number_words,
 )
-from avatar_actors.model.values import JsonObject, suggestion
+from avatar_actors.model.values import JsonObject
+from avatar_actors.model.words import suggestion
 
 T = TypeVar("T")
 # What a value stands for: settings by their paths, as `timeouts.turn`.
@@ -157,13 +159,9 @@ class Key(Struct, frozen=True):
         if isinstance(self.kind, Section | Named):
             is_named = isinstance(self.kind, Named)
             return "a section of names, each with its keys" if is_named else "a section of keys"
-        return _WORDS.get(self.kind) or self._number()
-
-    def _number(self) -> str:
-        unit, least, most = self.field.unit, self.field.bound("ge"), self.field.bound("le")
-        number = "a whole number" if self.kind is int else f"a number{unit and ' of '}{unit}"
-        within = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
-        return f"{number}, {within}{', or none' if self.field.may_be_none else ''}"
+        bounds = self.note(Meta)
+        words = number_words(self.kind, bounds) if bounds else _WORDS[self.kind]
+        return f"{words}, or none" if self.field.may_be_none else words
 
     def schema(self) -> JsonObject:
         """The JSON Schema of the value."""

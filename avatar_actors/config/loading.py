@@ -25,7 +25,7 @@ from avatar_actors.config.search import refuse_powers
 from avatar_actors.config.sections import HOST_SECTIONS, ROOT
 from avatar_actors.model.errors import ConfigError, SettingsError
 from avatar_actors.model.settings import AvatarOptions, AvatarSettings, RuntimeOptions
-from avatar_actors.model.values import suggestion
+from avatar_actors.model.words import suggestion
 from avatar_actors.providers.acp import acp_provider
 from avatar_actors.providers.provider import Place, Provider
 from avatar_actors.providers.registry import BUILT_IN, provider_named, provider_names

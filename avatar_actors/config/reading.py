@@ -18,7 +18,8 @@ from msgspec import Struct
 from avatar_actors.config.keys import Key, Means, Named, Present, RemovedKey, Section
 from avatar_actors.config.nodes import Items, MappingNode, Node, Plain, Position, Scalar, shown
 from avatar_actors.model.fields import NO_LIMIT, Checked, Written
-from avatar_actors.model.values import JsonObject, McpServer, suggestion
+from avatar_actors.model.values import JsonObject, McpServer
+from avatar_actors.model.words import suggestion
 
 Environ: TypeAlias = Mapping[str, str]
 
@@ -244,5 +245,4 @@ def _server(name: str, section: Section, node: Node, at: Position, environ: Envi
     for effect in effects:
         if effect.target in other:
             effect.at.refuse(f"an MCP server with a {by} has none; remove it")
-    transport = {"transport": "http"} if by == "url" else {}
-    return msgspec.convert({"name": name, **transport, **fields}, McpServer)
+    return msgspec.convert({"name": name, **fields}, McpServer)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from avatar_actors.config.nodes import Position, Source, Trust
 from avatar_actors.config.reading import Effect
 from avatar_actors.model.errors import ConfigError
+from avatar_actors.model.fields import is_path
 from avatar_actors.model.settings import PermissionMode, absolute_path
 
 LARGEST: Final = 1024 * 1024
@@ -60,6 +61,7 @@ def write_new(path: str | Path | None, text: str, environ: Mapping[str, str]) ->
     file = _user_file(environ) if path is None else Path(path)
     if file is None:
         raise ConfigError("cannot be found, since HOME is not set; name a file", "your own file")
+    _refuse_no_name(str(file))
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # O_EXCL: neither a file nor a link in its place is written to.
@@ -83,9 +85,14 @@ def read_text(found: FoundConfig) -> tuple[str, Source]:
     return _decoded(data, source), source
 
 
+def _refuse_no_name(name: str) -> None:
+    if not is_path(name):
+        shown = name.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+        raise ConfigError("cannot be the name of a file", shown)
+
+
 def _read(found: FoundConfig, source: Source) -> bytes:
-    if "\0" in source.name:
-        raise ConfigError("cannot be the name of a file", source.name.replace("\0", "\\0"))
+    _refuse_no_name(source.name)
     # O_NONBLOCK: a pipe that nobody writes to would block for ever.
     number = os.open(found.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:

@@ -7,9 +7,11 @@ from concurrent.futures import wait
 from typing import Any, TypeAlias
 
 from avatar_actors.hosting.executors import WORKERS, Dispatcher, report
-from avatar_actors.hosting.futures import finished, refuse_a_parents
+from avatar_actors.hosting.futures import finished, refuse_a_parents, within_reach
 from avatar_actors.hosting.runtime_thread import CallCancelled, RuntimeCall
+from avatar_actors.model.checks import checked
 from avatar_actors.model.events import BridgeResponse
+from avatar_actors.model.fields import Pause
 from avatar_actors.model.values import Outcome
 
 Callback: TypeAlias = Callable[[BridgeResponse], object]
@@ -30,13 +32,15 @@ class ChatHandle:
         """Whether it has ended."""
         return self._call.done()
 
-    def result(self, timeout: float | None = None) -> BridgeResponse:
+    @checked
+    def result(self, timeout: Pause | None = None) -> BridgeResponse:
         """Block this thread until it has ended; TimeoutError if it has not in so many seconds."""
         refuse_a_parents(self._call.pid)
-        if wait([self._call], timeout).not_done:
+        if wait([self._call], within_reach(timeout)).not_done:
             raise TimeoutError(f"the turn has not ended within {timeout} s; it goes on")
         return self._response()
 
+    @checked
     def call_back(self, callback: Callback, dispatcher: Dispatcher | None) -> None:
         """Call this once with the answer, in a worker thread or where the dispatcher says."""
         dispatch = dispatcher or WORKERS.submit

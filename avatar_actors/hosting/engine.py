@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, wait
-from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
 from avatar_actors.avatar.handle import Avatar, Escalation
@@ -22,8 +21,10 @@ from avatar_actors.hosting.options import (
 )
 from avatar_actors.hosting.runtime_thread import RuntimeThread
 from avatar_actors.hosting.streams import HostStream
+from avatar_actors.model.checks import checked
 from avatar_actors.model.errors import AvatarDown
 from avatar_actors.model.events import AvatarEvent, BridgeResponse
+from avatar_actors.model.fields import FilePath, PromptText, Seconds
 from avatar_actors.model.questions import GivenAnswers
 from avatar_actors.model.settings import PromptOptions, ProviderType, SharedOptions
 from avatar_actors.model.values import (
@@ -50,12 +51,13 @@ class AvatarEngine(EventEmitter):
     blocks the calling thread.
     """
 
+    @checked
     def __init__(
         self,
         provider: str | ProviderType | Provider = ProviderType.EMBEDDED,
         model: str = "",
-        working_dir: str | Path = "",
-        timeout: float | None = None,
+        working_dir: FilePath = "",
+        timeout: Seconds | None = None,
         **options: Unpack[EngineOptions],
     ) -> None:
         arguments = engine_arguments(provider, model, working_dir, timeout, options)
@@ -63,9 +65,10 @@ class AvatarEngine(EventEmitter):
         self._avatar = EngineAvatar(hosted(arguments.spec, self), arguments.source, self)
 
     @classmethod
+    @checked
     def from_config(
         cls,
-        path: str | Path | None = None,
+        path: FilePath | None = None,
         provider: str = "",
         dispatcher: Dispatcher | None = None,
         runtime: RuntimeThread | None = None,
@@ -77,15 +80,22 @@ class AvatarEngine(EventEmitter):
             options["runtime"] = runtime
         return cls(wanted.provider, wanted.model, wanted.working_dir, **options)
 
+    def __repr__(self) -> str:
+        name = self._avatar.spec.name
+        named = f"{self.provider!r}, name={name!r}" if name else repr(self.provider)
+        return f"<AvatarEngine {named}: {self._avatar.state}>"
+
     # Life.
 
     async def start(self) -> None:
         """Start the avatar, if it is not up; AvatarStartError says what to do if it cannot."""
         self.settle_on(running_loop())
+        self._avatar.renew()
         await self._avatar.call(AvatarRun.start)
 
     def start_sync(self) -> None:
         """The same, blocking this thread."""
+        self._avatar.renew()
         self._avatar.call_sync(AvatarRun.start)
 
     async def stop(self) -> None:
@@ -125,12 +135,13 @@ class AvatarEngine(EventEmitter):
         """Begin to stop and take no more calls; done when nothing is left."""
         return self._avatar.close_for_good()
 
+    @checked
     async def switch_provider(
         self,
         provider: str | ProviderType | Provider,
         model: str = "",
-        working_dir: str | Path = "",
-        timeout: float | None = None,  # noqa: ASYNC109 - the turns', not this call's
+        working_dir: FilePath = "",
+        timeout: Seconds | None = None,  # noqa: ASYNC109 - the turns', not this call's
         **options: Unpack[SharedOptions],
     ) -> None:
         """Stop the avatar and start another; handlers stay. Wrong arguments change nothing."""
@@ -143,17 +154,23 @@ class AvatarEngine(EventEmitter):
 
     # Turns.
 
-    async def chat(self, message: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
+    @checked
+    async def chat(self, message: PromptText, **options: Unpack[PromptOptions]) -> BridgeResponse:
         """The whole answer; the avatar is started if need be."""
         self.settle_on(running_loop())
         return await self._avatar.call(AvatarRun.chat, message, options)
 
-    def chat_sync(self, message: str, **options: Unpack[PromptOptions]) -> BridgeResponse:
+    @checked
+    def chat_sync(self, message: PromptText, **options: Unpack[PromptOptions]) -> BridgeResponse:
         """The same, blocking this thread. Ctrl-C ends the turn."""
         return self._avatar.call_sync(AvatarRun.chat, message, options)
 
+    @checked
     def chat_async(
-        self, message: str, callback: Callback | None = None, **options: Unpack[PromptOptions]
+        self,
+        message: PromptText,
+        callback: Callback | None = None,
+        **options: Unpack[PromptOptions],
     ) -> ChatHandle:
         """Send it and return at once; the callback is called exactly once, like a handler."""
         handle = ChatHandle(self._avatar.send(AvatarRun.chat, message, options))
@@ -161,8 +178,9 @@ class AvatarEngine(EventEmitter):
             handle.call_back(callback, self._dispatcher)
         return handle
 
+    @checked
     def chat_stream(
-        self, message: str, **options: Unpack[PromptOptions]
+        self, message: PromptText, **options: Unpack[PromptOptions]
     ) -> HostStream[str, BridgeResponse]:
         """The text as it comes: `async for`, or `for` in a thread; `result` is the whole answer.
 
@@ -174,8 +192,9 @@ class AvatarEngine(EventEmitter):
             BridgeResponse.raise_for_outcome,
         )
 
+    @checked
     def turn(
-        self, message: str, **options: Unpack[PromptOptions]
+        self, message: PromptText, **options: Unpack[PromptOptions]
     ) -> HostStream[AvatarEvent, BridgeResponse]:
         """All events of the turn; the last is the TurnEndedEvent with its outcome."""
         self.settle_on(running_loop())
@@ -183,6 +202,7 @@ class AvatarEngine(EventEmitter):
             lambda slot: self._avatar.send(AvatarRun.talk, message, options, all_of, slot)
         )
 
+    @checked
     def events(self, *kinds: type[AvatarEvent]) -> HostStream[AvatarEvent, None]:
         """What happens from now on, of these kinds or of all, to the engine's stop."""
         self.settle_on(running_loop())
@@ -190,11 +210,13 @@ class AvatarEngine(EventEmitter):
 
     # Control.
 
+    @checked
     async def run(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
         """Whatever an Avatar can do: `await engine.run(lambda avatar: avatar.sessions())`."""
         self.settle_on(running_loop())
         return await self._avatar.call(AvatarRun.use, work)
 
+    @checked
     def run_sync(self, work: Callable[[Avatar], Awaitable[T]]) -> T:
         """The same, blocking this thread."""
         return self._avatar.call_sync(AvatarRun.use, work)
@@ -209,14 +231,17 @@ class AvatarEngine(EventEmitter):
         call = self._avatar.look(Avatar.interrupt)
         return call is not None and bool(call.wait_sync())
 
+    @checked
     def answer(self, request_id: str, permit: Permit, **details: Unpack[AnswerDetails]) -> None:
         """Answer a PermissionEvent; UnknownRequest when it is no longer open."""
         self.run_sync(lambda avatar: avatar.answer(request_id, permit, **details))
 
+    @checked
     def answer_question(self, request_id: str, answers: GivenAnswers, *, message: str = "") -> None:
         """Answer a QuestionEvent; None declines, and `message` tells the model why."""
         self.run_sync(lambda avatar: avatar.answer_question(request_id, answers, message=message))
 
+    @checked
     def cancel_activity(
         self, activity_id: str, escalation: Escalation = Escalation.NEVER
     ) -> CancelResult:

@@ -22,6 +22,7 @@ from avatar_actors.hosting.runtime_thread import (
     RuntimeCall,
     RuntimeContext,
     RuntimeThread,
+    awaitable,
 )
 from avatar_actors.hosting.streams import BatchSlot
 from avatar_actors.model.errors import AvatarDown, AvatarError
@@ -86,7 +87,9 @@ class GivenRuntime:
         self._thread = thread
 
     def borrow(self) -> RuntimeThread:
-        """The host's thread."""
+        """The host's thread; AvatarDown once it has stopped."""
+        if self._thread.is_stopping:
+            raise AvatarDown("the engine's RuntimeThread has stopped; make both anew")
         return self._thread
 
     def give_back(self, thread: RuntimeThread) -> bool:
@@ -150,11 +153,11 @@ class AvatarRun:
 
     async def use(self, work: Callable[[Avatar], Awaitable[T]], inside: RuntimeContext) -> T:
         """Do something with the avatar, which is started for it if there is none."""
-        return await work(self.avatar or await self.start(inside))
+        return await awaitable(work(self.avatar or await self.start(inside)))
 
     async def look(self, work: Callable[[Avatar], Awaitable[T]], _: RuntimeContext) -> T | None:
         """The same, but nothing is started for it."""
-        return await work(self.avatar) if self.avatar is not None else None
+        return await awaitable(work(self.avatar)) if self.avatar is not None else None
 
     async def chat(
         self, prompt: str, options: PromptOptions, inside: RuntimeContext
@@ -251,6 +254,15 @@ class EngineAvatar:
         # Set by the first call: an engine that was only made before a fork can be used after it.
         self._pid: int | None = None
 
+    def renew(self) -> None:
+        """Let the next call begin a run, if the present one's thread has ended: stop or crash."""
+        refuse_a_parents(self._pid)
+        with self._lock:
+            run = self._run
+            if run is not None and run.thread.down.done():
+                self._run = None
+                self._release(run)
+
     def send(
         self, work: Callable[[AvatarRun, *Ts, RuntimeContext], Awaitable[T]], *arguments: *Ts
     ) -> RuntimeCall[T]:
@@ -335,6 +347,20 @@ class EngineAvatar:
         return self.stop()
 
     @property
+    def state(self) -> str:
+        """What it does, in words; nothing is asked of its thread."""
+        run = self._run
+        if self.is_of_a_parent:
+            return "used by the parent process"
+        if run is None:
+            return "stopped" if self._previous is not None else "not started"
+        if run.thread.down.done():
+            return "its runtime has stopped"
+        if run.avatar is None:
+            return "starting"
+        return "down" if run.avatar.is_down else "running"
+
+    @property
     def is_of_a_parent(self) -> bool:
         """Whether this process was forked from the one that used it."""
         return is_of_a_parent(self._pid)
@@ -364,7 +390,8 @@ class EngineAvatar:
             return gone
 
     def _release(self, run: AvatarRun) -> Future[None] | None:
-        run.over.set_result(None)
+        if not run.over.done():
+            run.over.set_result(None)
         if not self._source.give_back(run.thread):
             return None
         run.thread.stop_nowait()

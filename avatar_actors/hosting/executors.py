@@ -72,7 +72,11 @@ class WorkerThreads:
                 self._changed.notify()
                 return
         name = f"avatar-handler-{next(self._numbers)}"
-        threading.Thread(target=self._work, name=name, daemon=True).start()
+        try:
+            threading.Thread(target=self._work, name=name, daemon=True).start()
+        except RuntimeError as error:
+            # The job waits for the next thread that can be had.
+            log.error("no thread can be started; handlers wait", exc_info=error)
 
     def _work(self) -> None:
         while (job := self._next()) is not None:

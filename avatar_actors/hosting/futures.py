@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -98,6 +99,11 @@ async def all_finished(futures: Sequence[Future[Any]], timeout: float) -> bool: 
                 for future in futures:
                     await finished(future)
     return all(future.done() for future in futures)
+
+
+def within_reach(timeout: float | None) -> float | None:
+    """So many seconds, or None for more of them than a thread can wait."""
+    return None if timeout is None or timeout > threading.TIMEOUT_MAX else timeout
 
 
 def is_of_a_parent(pid: int | None) -> bool:

@@ -18,9 +18,11 @@ from avatar_actors.hosting.executors import (
     OwnLoop,
     call_once,
 )
-from avatar_actors.hosting.futures import all_finished, done_future
+from avatar_actors.hosting.futures import all_finished, done_future, within_reach
+from avatar_actors.model.checks import check_fields, checked
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.events import AvatarEvent
+from avatar_actors.model.fields import Pause
 
 if TYPE_CHECKING:
     import asyncio
@@ -37,6 +39,7 @@ class EventEmitter:
     threads, or where the dispatcher brings them; coroutine functions on the host's asyncio loop.
     """
 
+    @checked
     def __init__(self, dispatcher: Dispatcher | None = None) -> None:
         self._dispatcher = dispatcher
         # Replaced, never changed: a reader has a snapshot.
@@ -59,6 +62,7 @@ class EventEmitter:
         *,
         dispatcher: Dispatcher | None = None,
     ) -> Callable[[E], R]: ...
+    @checked
     def on(
         self,
         event_type: type[E],
@@ -71,22 +75,27 @@ class EventEmitter:
             return lambda decorated: self._add(event_type, decorated, dispatcher)
         return self._add(event_type, handler, dispatcher)
 
+    @checked
     def on_any(
         self, handler: Callable[[AvatarEvent], R], *, dispatcher: Dispatcher | None = None
     ) -> Callable[[AvatarEvent], R]:
         """Call the handler for every event."""
         return self._add(AvatarEvent, handler, dispatcher)
 
+    @checked
     def remove_handler(self, event_type: type[AvatarEvent], handler: Callable[..., object]) -> None:
         """Call it no more for this type; one that is not registered is no error."""
         self._remove(lambda one: one.kind is event_type and one.handler == handler)
 
+    @checked
     def clear_handlers(self, event_type: type[AvatarEvent] | None = None) -> None:
         """Remove all of this type, or all."""
         self._remove(lambda one: event_type is None or one.kind is event_type)
 
+    @checked
     def emit(self, event: AvatarEvent) -> None:
         """Send an event of the host's own to its handlers. From any thread; it never waits."""
+        check_fields(event)
         for queue in self._queues:
             queue.append(event)
 
@@ -112,11 +121,14 @@ class EventEmitter:
             return self.loop_for(loop).call(function, event)
         return call_once(function, event, self._dispatcher)
 
-    def flush_sync(self, timeout: float) -> bool:
+    @checked
+    def flush_sync(self, timeout: Pause) -> bool:
         """Wait until all events are handled, except by handlers that the wait itself holds up."""
-        return not wait([q.idle() for q in self._queues if not q.is_held_up], timeout).not_done
+        idle = [queue.idle() for queue in self._queues if not queue.is_held_up]
+        return not wait(idle, within_reach(timeout)).not_done
 
-    async def flush(self, timeout: float) -> bool:  # noqa: ASYNC109 - for any kind of loop
+    @checked
+    async def flush(self, timeout: Pause) -> bool:  # noqa: ASYNC109 - for any kind of loop
         """The same in a task of asyncio or trio: there no handler is held up."""
         return await all_finished([queue.idle() for queue in self._queues], timeout)
 
@@ -148,6 +160,7 @@ class EventEmitter:
                 self._own_loop = OwnLoop()
             return self._own_loop
 
+    @checked
     def _add(
         self, kind: type[E], handler: Callable[[E], R], dispatcher: Dispatcher | None
     ) -> Callable[[E], R]:

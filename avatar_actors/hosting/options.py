@@ -21,6 +21,7 @@ from avatar_actors.hosting.futures import finished
 from avatar_actors.hosting.handlers import EventEmitter, running_loop
 from avatar_actors.hosting.runtime_thread import RuntimeThread
 from avatar_actors.model.events import AvatarEvent
+from avatar_actors.model.fields import AvatarName
 from avatar_actors.model.settings import (
     AvatarOptions,
     ProviderType,
@@ -49,7 +50,7 @@ class EngineOptions(SharedOptions, total=False):
     options for one of this engine's own.
     """
 
-    name: str
+    name: AvatarName
     dispatcher: Dispatcher | None
     runtime: RuntimeThread | RuntimeOptions | None
 

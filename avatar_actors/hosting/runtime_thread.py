@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import threading
 from collections.abc import Awaitable, Callable
@@ -21,14 +22,18 @@ from avatar_actors.hosting.futures import (
     finished_though_cancelled,
     is_of_a_parent,
     refuse_a_parents,
+    within_reach,
 )
-from avatar_actors.model.errors import AvatarDown
+from avatar_actors.model.checks import checked
+from avatar_actors.model.errors import AvatarDown, AvatarError
+from avatar_actors.model.fields import Pause
 from avatar_actors.model.settings import RuntimeOptions
 from avatar_actors.runtime.runtime import Runtime, open_runtime
-from supervisors import TreeNode
+from supervisors import SafeLogger, TreeNode
 
 T = TypeVar("T")
 
+_log = SafeLogger("avatar_actors.runtime")
 # Seconds that calls under way get to end by themselves at a stop, before they are cancelled.
 _LAST_ANSWERS = 2.0
 # Seconds that a whole stop may take at the end of the program.
@@ -128,7 +133,8 @@ class RuntimeCall(Future[T]):
             with self._scope:
                 self._settle(partial(self.set_result, await self._work(inside)))
             error = CallCancelled("cancelled")
-        except Exception as raised:  # noqa: BLE001 - it is the caller's, in another thread
+        except (Exception, SystemExit, KeyboardInterrupt) as raised:  # noqa: BLE001
+            # The caller's, in another thread: also an exit, which is none of this one's.
             error = raised
         finally:
             # Without an error: the runtime itself was cancelled, or dies.
@@ -172,6 +178,7 @@ class RuntimeThread:
     or metrics: `with RuntimeThread(budget=…) as runtime: AvatarEngine(runtime=runtime)`.
     """
 
+    @checked
     def __init__(self, **options: Unpack[RuntimeOptions]) -> None:
         self.down: Future[None] = Future()
         """Done when the thread has ended."""
@@ -190,17 +197,20 @@ class RuntimeThread:
         self._is_stopped = False
         self._crash: BaseException | None = None
 
+    @checked
     def send(self, work: Callable[[RuntimeContext], Awaitable[T]]) -> RuntimeCall[T]:
         """Do this in the runtime's thread; any thread may call it."""
         return RuntimeCall(self, work)
 
+    @checked
     async def run(self, work: Callable[[Runtime], Awaitable[T]]) -> T:
         """Whatever a Runtime can do, from any loop: `await thread.run(Runtime.spent)`."""
-        return await self.send(lambda inside: work(inside.runtime)).wait()
+        return await self.send(lambda inside: awaitable(work(inside.runtime))).wait()
 
+    @checked
     def run_sync(self, work: Callable[[Runtime], Awaitable[T]]) -> T:
         """The same, blocking this thread."""
-        return self.send(lambda inside: work(inside.runtime)).wait_sync()
+        return self.send(lambda inside: awaitable(work(inside.runtime))).wait_sync()
 
     async def tree(self) -> TreeNode:
         """The supervision tree as it is now, from any loop; `print()` it."""
@@ -234,7 +244,8 @@ class RuntimeThread:
         if self._stopping is not None:
             self.soon(self._stopping.set)
 
-    def stop_sync(self, timeout: float | None = None) -> bool:
+    @checked
+    def stop_sync(self, timeout: Pause | None = None) -> bool:
         """Stop, and wait until nothing is left; False if that took too long.
 
         In the child of a fork, the parent's runtime is left alone.
@@ -242,6 +253,7 @@ class RuntimeThread:
         if is_of_a_parent(self.pid):
             return True
         self.stop_nowait()
+        timeout = within_reach(timeout)
         if wait([self.down], timeout).not_done:
             return False
         if self.thread is not None:
@@ -287,7 +299,12 @@ class RuntimeThread:
 
     def reason(self) -> BaseException:
         """Why it takes no call."""
-        return self._crash or AvatarDown("the runtime has stopped; start the engine again")
+        if self._crash is None or isinstance(self._crash, AvatarError):
+            return self._crash or AvatarDown("the runtime has stopped; start the engine again")
+        words = f"the runtime crashed ({_shortly(self._crash)}); start the engine again"
+        down = AvatarDown(words)
+        down.__cause__ = self._crash
+        return down
 
     def _run(self) -> None:
         try:
@@ -296,8 +313,10 @@ class RuntimeThread:
             # What the runtime itself could not do has another name by now: this is the loop's.
             self._crash = AvatarDown(f"the runtime's event loop broke: {crash.__cause__ or crash}")
             self._crash.__cause__ = crash
-        except BaseException as crash:  # noqa: BLE001 - raised in every caller from now on
+        except BaseException as crash:  # noqa: BLE001 - every caller is told of it from now on
             self._crash = _alone(crash)
+            if not isinstance(self._crash, AvatarError):
+                _log.error("the runtime of the engines crashed", exc_info=crash)
         finally:
             self.inside = None
             self._has_begun.set()
@@ -327,6 +346,14 @@ class RuntimeThread:
             begin()
 
 
+def awaitable(result: Awaitable[T]) -> Awaitable[T]:
+    """The result of the host's own function; TypeError if it cannot be awaited."""
+    if not inspect.isawaitable(result):
+        kind = type(result).__name__
+        raise TypeError(f"work must be an async function, or return an awaitable; got {kind}")
+    return result
+
+
 def _alone(error: BaseException) -> BaseException:
     """The one error in groups of one."""
     match error:
@@ -334,6 +361,10 @@ def _alone(error: BaseException) -> BaseException:
             return _alone(only)
         case _:
             return error
+
+
+def _shortly(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 async def _nothing(_: RuntimeContext) -> None:

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from types import FrameType
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, runtime_checkable
 
 import trio
 
+from avatar_actors.model.checks import checked
 from avatar_actors.model.errors import SettingsError
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -24,6 +25,7 @@ KILLED: Final = 128
 _MOMENT: Final = 0.05
 
 
+@runtime_checkable
 class Stoppable(Protocol):
     """An engine, as far as a shutdown is concerned."""
 
@@ -32,6 +34,7 @@ class Stoppable(Protocol):
         ...
 
 
+@checked
 def stop_on_signals(*engines: Stoppable, deadline: float = 10.0) -> None:
     """At SIGTERM or SIGINT stop these engines, then end the program with 143 or 130.
 

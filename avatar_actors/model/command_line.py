@@ -86,10 +86,10 @@ def unusable_session(text: str) -> str:
     return f"the agent named a session by {_shown(text)}: no session is asked for by such an id"
 
 
-def check_session_id(text: str) -> None:
+def check_session_id(text: str, name: str = "session_id") -> None:
     """Raise SettingsError for what can be no session's id."""
     if not is_session_id(text):
-        raise SettingsError(f"got {_shown(text)} where there must be {SESSION_ID}")
+        raise SettingsError(f"{name} must be {SESSION_ID}; got {_shown(text)}")
 
 
 def is_name(text: str) -> bool:

@@ -7,22 +7,22 @@ configuration file; one without is for Python alone.
 from __future__ import annotations
 
 import logging
+import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache
+from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Final, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
 
-from avatar_actors.model.errors import SettingsError
-
 T = TypeVar("T")
 
 _LONGEST_FORMAT: Final = 1000
+_LONGEST_NAME: Final = 200
 # A width, or a precision, of gigabytes would be written out in full with each line.
 _WIDE: Final = re.compile(r"%\([^)]*\)[^%a-zA-Z]*[0-9]{4}")
 UNIT: Final = "unit"
@@ -44,10 +44,10 @@ class OneOf(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """A test that a text has to pass, and the words that say so."""
+    """A test that a value has to pass, mostly a text, and the words that say so."""
 
     words: str
-    is_right: Callable[[str], bool]
+    is_right: Callable[[Any], bool]
 
 
 class Written(Enum):
@@ -82,26 +82,14 @@ class SettingField(Struct, frozen=True):
         return self.note(str) or ""
 
     @property
-    def unit(self) -> str:
-        """What a number counts."""
-        return next((str(each.extra[UNIT]) for each in self._metas() if each.extra), "")
-
-    @property
     def may_be_none(self) -> bool:
         """Whether a file may say `none`: no limit."""
-        return any(each.extra and NO_LIMIT in each.extra for each in self._metas())
-
-    def bound(self, name: str) -> float | None:
-        """The bound of this name, as `ge`, if there is one."""
-        found: list[float | None] = [getattr(each, name) for each in self._metas()]
-        return next((each for each in found if each is not None), None)
+        bounds = self.note(Meta)
+        return bool(bounds and bounds.extra and NO_LIMIT in bounds.extra)
 
     def note(self, kind: type[T]) -> T | None:
         """Its annotation of this kind."""
         return next((each for each in self.notes if isinstance(each, kind)), None)
-
-    def _metas(self) -> list[Meta]:
-        return [each for each in self.notes if isinstance(each, Meta)]
 
 
 @cache
@@ -119,17 +107,13 @@ def _field(name: str, annotated: object) -> SettingField:
     return SettingField(name, bare, annotated, tuple(notes))
 
 
-def check_numbers(settings: Struct, prefix: str = "") -> None:
-    """Raise SettingsError for a number below its field's bound, or too large to calculate with."""
-    for field in fields_of(type(settings)):
-        name, least = f"{prefix}{field.name}", field.bound("ge")
-        value: object = getattr(settings, field.name)
-        if not isinstance(value, int | float):
-            continue
-        if least is not None and not value >= least:
-            raise SettingsError(f"{name} must be at least {least:g}; got {value!r}")
-        if isinstance(value, int) and value > sys.float_info.max:
-            raise SettingsError(f"{name} is too large a number")
+def number_words(kind: object, bounds: Meta) -> str:
+    """What a number within these bounds is, for a person."""
+    unit = str(bounds.extra[UNIT]) if bounds.extra else ""
+    number = "a whole number" if kind is int else f"a number{unit and ' of '}{unit}"
+    if bounds.le is None:
+        return f"{number}, at least {bounds.ge:g}"
+    return f"{number}, between {bounds.ge:g} and {bounds.le:g}"
 
 
 def strings_in(value: object) -> Iterator[str]:
@@ -160,6 +144,31 @@ def wrong_with_format(text: str) -> str:
     return ""
 
 
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_path(path: str | Path) -> bool:
+    """Whether the system could have a file of this name."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
+def _is_avatar_name(text: str) -> bool:
+    return text.isprintable() and "/" not in text and len(text) <= _LONGEST_NAME
+
+
+FilePath = Annotated[str | Path, Checked("a path, without NUL and half surrogate pairs", is_path)]
+AvatarName = Annotated[
+    str, Checked(f"at most {_LONGEST_NAME} printable characters, and no slash", _is_avatar_name)
+]
+PromptText = Annotated[str, Checked("text, without half a surrogate pair in it", _is_whole)]
 LOG_FORMAT: Final = Checked(
     "a format of Python's logging, as %(message)s", lambda text: not wrong_with_format(text)
 )

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from avatar_actors.model.checks import check_fields
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.values import CostSource, Usage
 
@@ -24,6 +25,7 @@ class Price(Struct, frozen=True, kw_only=True):
     cached: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not all(0 <= price <= _HIGHEST for price in (self.input, self.output, self.cached)):
             raise SettingsError(f"a price is at least 0 and at most {_HIGHEST:g} USD; got {self}")
 

@@ -7,14 +7,16 @@ description is also a key of the configuration file; the room `config` reads it 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, TypeAlias, TypedDict
 
 import msgspec
 from msgspec import Meta, Struct
 
+from avatar_actors.model.checks import check_fields
 from avatar_actors.model.command_line import (
     NAME,
     check_environment,
@@ -30,6 +32,7 @@ from avatar_actors.model.fields import (
     Amount,
     Checked,
     Count,
+    FilePath,
     OneOf,
     Pause,
     PositiveCount,
@@ -38,7 +41,6 @@ from avatar_actors.model.fields import (
     SecondsOrNone,
     Share,
     Written,
-    check_numbers,
     strings_in,
     wrong_with_format,
 )
@@ -76,8 +78,9 @@ class RateLimit(Struct, frozen=True):
     burst: Annotated[PositiveCount, "Prompts that may come at once."] = 1
 
     def __post_init__(self) -> None:
-        if not 0 < self.per_minute < math.inf or self.burst < 1:
-            raise SettingsError(f"rate limit needs per_minute > 0 and burst ≥ 1; got {self}")
+        check_fields(self)
+        if not 0 < self.per_minute < math.inf:
+            raise SettingsError(f"per_minute must be above 0 and finite; got {self.per_minute!r}")
 
 
 class Budget(Struct, frozen=True, kw_only=True):
@@ -91,7 +94,7 @@ class Budget(Struct, frozen=True, kw_only=True):
     """What a turn reserves while it runs. None: as much as the most expensive turn so far."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_fields(self)
 
 
 class Restarts(Struct, frozen=True, kw_only=True):
@@ -105,7 +108,7 @@ class Restarts(Struct, frozen=True, kw_only=True):
     max_delay: Annotated[Pause, "The longest pause."] = 30.0
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_fields(self)
 
 
 class Retry(Struct, frozen=True, kw_only=True):
@@ -119,7 +122,7 @@ class Retry(Struct, frozen=True, kw_only=True):
     max_delay: Annotated[Pause, "The longest pause."] = 60.0
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_fields(self)
         if math.inf in {self.backoff_base, self.max_delay}:
             raise SettingsError(f"retry needs finite pauses; got {self}")
 
@@ -137,7 +140,7 @@ class Timeouts(Struct, frozen=True, kw_only=True):
     health_check_interval: Annotated[Seconds, "How often the agent's health is checked."] = 5.0
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_fields(self)
         if math.inf in {self.start, self.interrupt, self.stop}:
             raise SettingsError("timeouts.start, interrupt and stop must be finite")
 
@@ -200,7 +203,7 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
     """Answers the model's questions; the option `questions`."""
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_fields(self)
         if self.fork and self.resume:
             raise SettingsError("resume goes on with a session, fork with a copy: give one of them")
         _check_texts(self)
@@ -219,13 +222,11 @@ class AvatarSettings(Struct, frozen=True, kw_only=True):
 
 def _check_texts(settings: AvatarSettings) -> None:
     """Refuse now what would reach a command line, a variable or a file of the agent and cannot."""
-    if settings.priority not in _PRIORITIES:
-        words = " or ".join(_PRIORITIES)
-        raise SettingsError(f"priority must be {words}; got {settings.priority!r}")
     check_name("model", settings.model)
     check_name("mode", settings.mode)
-    for session_id in filter(None, (settings.resume, settings.fork)):
-        check_session_id(session_id)
+    for name, session_id in (("resume", settings.resume), ("fork", settings.fork)):
+        if session_id:
+            check_session_id(session_id, name)
     check_word("executable", settings.executable)
     for word in settings.args:
         check_word("args", word)
@@ -248,43 +249,47 @@ def _check_texts(settings: AvatarSettings) -> None:
 _DEFAULTS = AvatarSettings()
 
 
+PermissionWord: TypeAlias = Literal["safe", "ask", "unrestricted"]
+WhileBusyWord: TypeAlias = Literal["queue", "interrupt", "steer", "reject"]
+
+
 class SharedOptions(TypedDict, total=False):
     """The keyword arguments that `open_avatar` and `AvatarEngine` share; see AvatarSettings."""
 
     system_prompt: str
     mode: str
-    mcp_servers: tuple[McpServer, ...]
-    env: dict[str, str]
+    mcp_servers: Sequence[McpServer]
+    env: Mapping[str, str]
     executable: str
-    args: tuple[str, ...]
+    args: Sequence[str]
     options: dict[str, str]
     url: str
-    headers: dict[str, str]
+    headers: Mapping[str, str]
     resume: str
     continue_last: bool
     fork: str
     output_schema: JsonObject | None
-    permissions: PermissionMode | PermissionHandler
+    permissions: PermissionMode | PermissionWord | PermissionHandler
     questions: QuestionHandler | None
     tools: ToolPolicy
-    while_busy: WhileBusy
+    while_busy: WhileBusy | WhileBusyWord
     rate_limit: RateLimit | None
     budget: Budget
     prices: dict[str, Price]
     restarts: Restarts
     retry: Retry
     timeouts: Timeouts
-    max_history: int
-    max_history_bytes: int
-    max_line: int
-    max_answer: int
+    max_history: Count
+    max_history_bytes: Count
+    max_line: PositiveCount
+    max_answer: PositiveCount
     priority: Literal["low", "normal"]
 
 
 class AvatarOptions(SharedOptions, total=False):
     """The keyword arguments of `open_avatar`; see AvatarSettings for their meaning."""
 
-    working_dir: str | Path
+    working_dir: FilePath
     model: str
 
 
@@ -294,8 +299,8 @@ class PromptOptions(TypedDict, total=False):
     attachments: Sequence[Attachment]
     context: JsonObject
     schema: JsonObject | None
-    while_busy: WhileBusy | None
-    timeout: float | None
+    while_busy: WhileBusy | WhileBusyWord | None
+    timeout: Seconds | None
 
 
 def absolute_path(path: str | Path) -> Path:
@@ -314,8 +319,10 @@ def settings_from(options: AvatarOptions) -> AvatarSettings:
         raise SettingsError(f"unknown option {min(unknown)!r}; there are: {known}")
     settings = msgspec.structs.replace(AvatarSettings(), **handlers_apart(options))
     working_dir = absolute_path(settings.working_dir)
-    if not working_dir.is_dir():
-        raise SettingsError(f"working_dir {str(working_dir)!r} is not a directory; create it first")
+    # Not `is_dir`, which lets out what it thinks of a name that is too long.
+    if not os.path.isdir(working_dir):  # noqa: PTH112
+        shown = f"{str(working_dir)!r:.500}"
+        raise SettingsError(f"working_dir {shown} is not a directory; create it first")
     return msgspec.structs.replace(settings, working_dir=working_dir)
 
 
@@ -349,13 +356,11 @@ class LogSettings(Struct, frozen=True, kw_only=True):
     backup_count: Annotated[Count, "How many old files are kept."] = 3
 
     def __post_init__(self) -> None:
-        if self.level.upper() not in _LEVELS:
-            known = ", ".join(_LEVELS)
-            raise SettingsError(f"log.level must be one of {known}; got {self.level!r}")
-        check_numbers(self, "log.")
-        if wrong := wrong_with_format(self.format):
+        # First the format, since of this more can be said than that it is wrong.
+        if isinstance(self.format, str) and (wrong := wrong_with_format(self.format)):
             words = f"log.format {self.format[:100]!r} is not a format of logging: {wrong}"
             raise SettingsError(f"{words}; as in %(asctime)s %(levelname)s %(message)s")
+        check_fields(self, "log.")
 
 
 class MetricsKind(Enum):
@@ -377,16 +382,13 @@ class MetricsSettings(Struct, frozen=True, kw_only=True):
     """The host's CollectorRegistry of prometheus_client; the runtime makes its own otherwise."""
 
     def __post_init__(self) -> None:
-        if self.port is not None and not 0 <= self.port <= _LAST_PORT:
-            raise SettingsError(f"metrics.port must be 0 to {_LAST_PORT}; got {self.port!r}")
-        if not self.endpoint.startswith("/"):
-            raise SettingsError(f"metrics.endpoint must begin with '/'; got {self.endpoint!r}")
+        check_fields(self, "metrics.")
 
 
 class RuntimeOptions(TypedDict, total=False):
     """The keyword arguments of `open_runtime`: what all its avatars share, and who looks on."""
 
-    max_avatars: int | None
+    max_avatars: PositiveCount | None
     budget: Budget
     log: LogSettings | None
     metrics: MetricsSettings | None

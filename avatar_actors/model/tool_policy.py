@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from avatar_actors.model.checks import check_fields
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.tool_input import (
     OPERATORS,
@@ -41,6 +42,8 @@ class ToolPolicy(Struct, frozen=True):
         for name, patterns in (("allow", self.allow), ("deny", self.deny)):
             if isinstance(patterns, str):
                 raise SettingsError(f"{name} is a tuple of patterns; write ({patterns!r},)")
+        check_fields(self)
+        for name, patterns in (("allow", self.allow), ("deny", self.deny)):
             for pattern in patterns:
                 _check(name, pattern)
 
@@ -121,10 +124,8 @@ def _parted(pattern: str) -> tuple[str, str | None]:
     return name, wanted if wanted.strip("*") else None
 
 
-def _check(field: str, pattern: object) -> None:
+def _check(field: str, pattern: str) -> None:
     example = "a pattern is Write, mcp__files__*, Bash(git *) or *(*secret*)"
-    if not isinstance(pattern, str):
-        raise SettingsError(f"{field}: {pattern!r} is no text; {example}")
     name, bracket, rest = pattern.partition("(")
     is_closed = rest.endswith(")") and rest != ")" if bracket else ")" not in name
     if not name.strip() or not is_closed:

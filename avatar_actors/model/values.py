@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
+from avatar_actors.model.checks import check_fields, checked
 from avatar_actors.model.errors import SettingsError
-from avatar_actors.model.fields import OneOf, Written
+from avatar_actors.model.fields import FilePath, OneOf, Written
 from avatar_actors.model.redaction import repr_without
 
 # JSON that only passes through: what an agent's tool was given. Nothing here looks inside.
@@ -230,7 +232,7 @@ class ToolCall(Struct, frozen=True, kw_only=True):
 
 
 class McpServer(Struct, frozen=True, kw_only=True):
-    """An MCP server for the agent: a command (stdio), or a URL (http or sse)."""
+    """An MCP server for the agent: a command (stdio), or a URL (http, unless sse is said)."""
 
     name: str
     command: Annotated[str, Written.PROGRAM, "The server's program."] = ""
@@ -239,6 +241,13 @@ class McpServer(Struct, frozen=True, kw_only=True):
     url: Annotated[str, Written.INTERPOLATED, "A remote server instead."] = ""
     transport: Annotated[str, OneOf(("http", "sse")), "`http`."] = "stdio"
     headers: Annotated[dict[str, str], "Sent with each request to the URL."] = {}
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if bool(self.command) == bool(self.url):
+            raise SettingsError(f"MCP server {self.name!r} needs a command or a url, not both")
+        if self.url and self.transport == "stdio":
+            force_setattr(self, "transport", "http")
 
     def __repr__(self) -> str:
         return repr_without(self, "env", "headers")
@@ -322,8 +331,12 @@ class Attachment(Struct, frozen=True):
     data: bytes
     name: str = ""
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     @classmethod
-    def from_file(cls, path: str | Path) -> Attachment:
+    @checked
+    def from_file(cls, path: FilePath) -> Attachment:
         """The file, its type told by its name; where the name tells none, text if it is text."""
         file = Path(path)
         try:
@@ -379,18 +392,3 @@ class HealthStatus(Struct, frozen=True, kw_only=True):
     def total_cost_usd(self) -> float:
         """What is known to have been spent."""
         return self.total.cost_usd or 0.0
-
-
-def nearest(word: str, words: Iterable[str]) -> str:
-    """The one of the words that was probably meant, or nothing."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only an error needs it
-
-    by_case, small = {each.lower(): each for each in sorted(words)}, word.lower()
-    swapped = [each for each in by_case if sorted(each) == sorted(small)]
-    close = swapped or get_close_matches(small, by_case, n=1)
-    return by_case[close[0]] if close else ""
-
-
-def suggestion(word: str, words: Iterable[str]) -> str:
-    """A question to put behind an error, or nothing."""
-    return f"; did you mean {meant!r}?" if (meant := nearest(word, words)) else ""

@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from avatar_actors.model.checks import checked
 from avatar_actors.model.command_line import command_line
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings, PermissionMode
@@ -156,6 +157,7 @@ OPTIONS: Final = ("auth_method", "files", *REMOTE_OPTIONS)
 FILES: Final = {"agent": FilesOffered.NONE, "host": FilesOffered.READ_AND_WRITE}
 
 
+@checked
 def acp_provider(
     name: str,
     command: tuple[str, ...] | str,

@@ -19,6 +19,7 @@ from typing import Final, Unpack
 from msgspec import Struct
 from msgspec.structs import replace
 
+from avatar_actors.model.checks import checked
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarOptions, AvatarSettings
 from avatar_actors.model.values import ProviderCapabilities
@@ -81,6 +82,7 @@ class AgentFound(Struct, frozen=True, kw_only=True):
         return self.is_supported and self.sign_in.verdict is SignedIn.YES
 
 
+@checked
 def find_agent(
     provider: str | Provider, executable: str = "", env: Mapping[str, str] | None = None
 ) -> AgentFound:
@@ -104,6 +106,7 @@ def find_agent(
     )
 
 
+@checked
 def see_agent(provider: str | Provider, **options: Unpack[AvatarOptions]) -> AgentFound:
     """The same without running anything, so its version stays unknown; also for one at a `url`.
 
@@ -203,6 +206,7 @@ FIRST: Final = ("claude", "gemini", "codex")
 NEVER: Final = ("embedded",)
 
 
+@checked
 def ready_agents(sections: Mapping[str, AvatarOptions] | None = None) -> Iterator[AgentFound]:
     """Those that are ready, the first choice first; nothing is run to find out.
 

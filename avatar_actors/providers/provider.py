@@ -13,8 +13,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from avatar_actors.model.checks import check_fields
 from avatar_actors.model.command_line import check_environment, check_text, check_word
 from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.fields import Seconds
 from avatar_actors.model.redaction import repr_without
 from avatar_actors.model.settings import AvatarSettings, Restarts
 from avatar_actors.model.values import StoredSession
@@ -49,6 +51,7 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
     files: dict[str, str] = {}
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for word in self.argv:
             check_word("the command line", word)
         check_environment(self.env)
@@ -69,7 +72,10 @@ class Remote(Struct, frozen=True, kw_only=True):
     url: str
     headers: dict[str, str] = {}
     cwd: str = ""
-    dead_after: float = 45.0
+    dead_after: Seconds = 45.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     def shown(self) -> str:
@@ -130,6 +136,9 @@ class Provider(Struct, frozen=True, kw_only=True):
     sign_in: Callable[[AvatarSettings, Mapping[str, str]], SignIn] | None = None
     tools: frozenset[str] = frozenset()
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 # What the agent gets of our environment without being named by its provider.
 _HARMLESS = (
@@ -149,7 +158,7 @@ def remote_of(provider: Provider, settings: AvatarSettings) -> Remote | None:
     if provider.remote is not None:
         return provider.remote(settings)
     if settings.url or settings.headers:
-        wanted = "use the provider `acp` for an agent that is reached by `url`"
+        wanted = "leave out `url` and `headers`, or use the provider `acp`, which has them"
         raise SettingsError(f"{provider.name} is started by a command: {wanted}")
     return None
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from avatar_actors.model.checks import checked
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.settings import AvatarSettings
-from avatar_actors.model.values import suggestion
+from avatar_actors.model.words import suggestion
 from avatar_actors.providers.provider import Provider
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ FURTHER: Final = {
 }
 
 
+@checked
 def provider_named(name: str) -> Provider:
     """The provider of this name; SettingsError lists the names there are.
 

@@ -25,8 +25,10 @@ from avatar_actors.avatar.messages import (
 )
 from avatar_actors.avatar.structured_output import check_schema
 from avatar_actors.avatar.tree import AvatarSpec, start_avatar
+from avatar_actors.model.checks import checked
 from avatar_actors.model.errors import AvatarDown, AvatarStartError, SettingsError
 from avatar_actors.model.events import AvatarEvent
+from avatar_actors.model.fields import AvatarName, PositiveCount
 from avatar_actors.model.redaction import Redactor
 from avatar_actors.model.settings import AvatarOptions, Budget, RuntimeOptions, settings_from
 from avatar_actors.model.values import Usage
@@ -131,10 +133,11 @@ class Runtime:
         self._registry = registry
         self._numbers = itertools.count(1)
 
+    @checked
     async def start(
         self,
         provider: str | Provider = "embedded",
-        name: str = "",
+        name: AvatarName = "",
         listener: EventStream | None = None,
         **options: Unpack[AvatarOptions],
     ) -> Avatar:
@@ -170,13 +173,15 @@ class Runtime:
         """What all its avatars have used, including those that are gone."""
         return await ask_runtime_budget(self._actors.runtime_budget, TotalSpent())
 
+    @checked
     async def raise_budget(self, budget: Budget) -> None:
         """Replace the budget of all avatars together; what was spent stays spent."""
         await ask_runtime_budget(self._actors.runtime_budget, RaiseBudget(budget))
 
+    @checked
     @asynccontextmanager
     async def events(
-        self, *kinds: type[AvatarEvent], capacity: int = 4096
+        self, *kinds: type[AvatarEvent], capacity: PositiveCount = 4096
     ) -> AsyncGenerator[EventStream]:
         """Subscribe to all avatars, those to come included, until the runtime ends."""
         follow = Follow(EventStream(kinds=kinds, capacity=capacity))
@@ -226,6 +231,7 @@ class Runtime:
                 nursery.start_soon(avatar.close_down, reason)
 
 
+@checked
 @asynccontextmanager
 async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runtime]:
     """Run avatars for the length of a block; leaving it stops them all and leaves nothing."""
@@ -259,9 +265,10 @@ async def open_runtime(**options: Unpack[RuntimeOptions]) -> AsyncGenerator[Runt
                 await runtime.close_down("the runtime stops")
 
 
+@checked
 @asynccontextmanager
 async def open_avatar(
-    provider: str | Provider = "embedded", name: str = "", **options: Unpack[AvatarOptions]
+    provider: str | Provider = "embedded", name: AvatarName = "", **options: Unpack[AvatarOptions]
 ) -> AsyncGenerator[Avatar]:
     """Run one avatar for the length of a block, in a runtime of its own."""
     async with open_runtime() as runtime:

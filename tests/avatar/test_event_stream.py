@@ -145,7 +145,7 @@ def test_one_event_over_the_capacity_is_lost_and_told() -> None:
 
 @pytest.mark.parametrize("capacity", [0, -1])
 def test_a_stream_without_room_is_refused(capacity: int) -> None:
-    with pytest.raises(SettingsError, match="capacity must be at least 1"):
+    with pytest.raises(SettingsError, match="capacity must be a whole number, at least 1"):
         EventStream(capacity=capacity)
 
 

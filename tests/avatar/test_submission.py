@@ -38,11 +38,11 @@ def test_the_schema_is_told_after_the_prompt() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"contxt": {}}, "a prompt has no option 'contxt'; there are: attachments, context"),
-        ({"context": {"x": object()}}, "the context of a prompt must be JSON"),
-        ({"context": {"x": "\ud83d"}}, "the context of a prompt must be JSON"),
-        ({"context": {"\ud83d": "x"}}, "the context of a prompt must be JSON"),
-        ({"context": {"x": 10**5000}}, "the context of a prompt must be JSON"),
+        ({"contxt": {}}, "unknown option 'contxt'; there are: attachments, context"),
+        ({"context": {"x": object()}}, "context must be a dict; got one that JSON cannot carry"),
+        ({"context": {"x": "\ud83d"}}, "context must be a dict; got one that JSON cannot carry"),
+        ({"context": {"\ud83d": "x"}}, "context must be a dict; got one that JSON cannot carry"),
+        ({"context": {"x": 10**5000}}, "context must be a dict; got one that JSON cannot carry"),
         ({"schema": {"type": "nonsense"}}, "no JSON Schema"),
         ({"timeout": 0}, "timeout must be"),
     ],

@@ -12,15 +12,18 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import NamedTuple
 
-from tests.fuzz import documents, wires
+from tests.fuzz import api, documents, wires
 
+API = 2000
 WIRES = 250
 DOCUMENTS = 100
 # Of the time; the rest is for the wires, whose cases are made much faster.
 SHARE_OF_DOCUMENTS = 0.3
 # So many pieces of work are handed out before they are needed; one that takes this long hangs.
 AHEAD = 2 * (os.cpu_count() or 1)
-PATIENCE = 300.0
+PATIENCE = 600.0
+# With less time than this, only `make test`'s part of the public callables is called.
+FULL = 60.0
 
 
 class Work(NamedTuple):
@@ -44,7 +47,15 @@ def main() -> int:
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as workers:
         found = _spend(workers, _of_documents(seed), share)
         found += _spend(workers, _of_wires(seed), asked.seconds - share)
+        if asked.seconds >= FULL:
+            found += _spend(workers, _of_api(seed), float("inf"))
     return 1 if found else 0
+
+
+def _of_api(seed: str) -> Iterator[Work]:
+    """Every parameter of the public callables, once with each value."""
+    for begin in range(0, len(api.cases(seed)), API):
+        yield Work(str(begin), api.look, seed, API)
 
 
 def _of_documents(seed: str) -> Iterator[Work]:
@@ -65,7 +76,9 @@ def _spend(workers: ProcessPoolExecutor, work: Iterator[Work], seconds: float) -
     waiting: dict[Future[str], Work] = {}
     while not found:
         while time.monotonic() - began < seconds and len(waiting) < AHEAD:
-            new = next(work)
+            new = next(work, None)
+            if new is None:
+                break
             waiting[workers.submit(new.look, new.kind, new.seed, new.cases)] = new
         if not waiting:
             break
@@ -74,7 +87,9 @@ def _spend(workers: ProcessPoolExecutor, work: Iterator[Work], seconds: float) -
             _say(f"more than {PATIENCE:g} s without an end: {[*waiting.values()]}")
             os._exit(1)
         for future in done:
-            counts[waiting[future].kind] += waiting.pop(future).cases
+            work_done = waiting.pop(future)
+            kind = "calls" if work_done.look is api.look else work_done.kind
+            counts[kind] += work_done.cases
             found = found or future.result()
     for future in waiting:
         future.cancel()

@@ -93,5 +93,5 @@ async def test_low12_an_agent_that_closed_its_input_is_named_as_such(tmp_path: P
 
 async def test_low11_half_a_sign_in_the_context_is_an_error_at_the_call(tmp_path: Path) -> None:
     async with one_avatar(tmp_path) as avatar:
-        with pytest.raises(SettingsError, match="the context of a prompt must be JSON"):
+        with pytest.raises(SettingsError, match="context must be a dict; got one that JSON"):
             await avatar.chat("hello", context={"note": "\ud83d"})

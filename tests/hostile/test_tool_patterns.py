@@ -226,7 +226,7 @@ async def test_m1_a_deep_input_ends_no_avatar(tmp_path: Path) -> None:
         (("Bash(rm *) ",), "no pattern"),
         (("Bash()",), "no pattern"),
         (("(rm *)",), "no pattern"),
-        ((5,), "no text"),
+        ((5,), "each item text"),
     ],
 )
 @pytest.mark.parametrize("field", ["allow", "deny"])

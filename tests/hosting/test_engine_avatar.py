@@ -1,5 +1,6 @@
 """One run of an engine's avatar, in the test's own trio run, and the path of a call to it."""
 
+import inspect
 import sys
 import threading
 from pathlib import Path
@@ -72,7 +73,7 @@ class Functions:
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code is AvatarEngine.chat_sync.__code__:
+        if event == "call" and code is inspect.unwrap(AvatarEngine.chat_sync).__code__:
             self.called.clear()
             self._is_between = True
         elif event == "call" and code is Avatar.chat.__code__:

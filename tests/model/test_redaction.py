@@ -56,8 +56,8 @@ def test_one_that_learns_from_others_hides_what_any_of_them_still_does() -> None
     [
         AvatarSettings(env={"MY_VAR": KEY}),
         AvatarSettings(headers={"Authorization": f"Bearer {KEY}"}),
-        AvatarSettings(mcp_servers=(McpServer(name="db", env={"MY_VAR": KEY}),)),
-        McpServer(name="db", headers={"Authorization": KEY}),
+        AvatarSettings(mcp_servers=(McpServer(name="db", command="db", env={"MY_VAR": KEY}),)),
+        McpServer(name="db", url="https://db", headers={"Authorization": KEY}),
         LaunchPlan(argv=("agent",), env={"MY_VAR": KEY}, files={"mcp.json": KEY}),
         Launch(argv=("agent",), cwd="/", env={"MY_VAR": KEY}),
     ],

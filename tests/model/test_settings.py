@@ -120,5 +120,5 @@ def test_the_working_dir_becomes_absolute() -> None:
 def test_the_largest_number_that_can_be_counted_with_is_accepted() -> None:
     largest = int(sys.float_info.max)
     assert Timeouts(start=largest).start == largest
-    with pytest.raises(SettingsError, match="too large a number"):
+    with pytest.raises(SettingsError, match="a number that is too large"):
         Timeouts(start=largest + 1)

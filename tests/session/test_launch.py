@@ -82,7 +82,9 @@ async def test_private_files_are_for_their_owner_alone(tmp_path: Path) -> None:
 
 
 def test_secrets_are_known_by_the_names_of_their_variables(tmp_path: Path) -> None:
-    server = McpServer(name="db", env={"ANY": "mcp-password"}, headers={"X": "Bearer abcdef"})
+    server = McpServer(
+        name="db", command="db", env={"ANY": "mcp-password"}, headers={"X": "Bearer abcdef"}
+    )
     settings = AvatarSettings(
         env={"MY_TOKEN": "token-value", "my_password": "lower-case", "PLAIN": "not-hidden"},
         mcp_servers=(server,),

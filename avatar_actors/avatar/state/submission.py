@@ -6,9 +6,10 @@ import msgspec
 
 from avatar_actors.avatar.messages import Submission
 from avatar_actors.avatar.structured_output import check_schema, instruction
-from avatar_actors.model.errors import SettingsError
+from avatar_actors.model.checks import checked
 from avatar_actors.model.events import RetryEvent
-from avatar_actors.model.settings import AvatarSettings, PromptOptions, Retry
+from avatar_actors.model.fields import PromptText
+from avatar_actors.model.settings import AvatarSettings, PromptOptions, Retry, WhileBusy
 from avatar_actors.model.values import JsonObject
 from avatar_actors.session.messages import TurnEnding
 
@@ -16,33 +17,28 @@ from avatar_actors.session.messages import TurnEnding
 _DOUBLINGS = 40
 
 
+@checked
 def submission_of(
     turn_id: int,
-    prompt: str,
+    prompt: PromptText,
     options: PromptOptions,
     settings: AvatarSettings,
     trace_parent: str = "",
 ) -> Submission:
     """The prompt with its options, checked; where it has none, the avatar's settings hold."""
-    unknown = set(options) - set(PromptOptions.__annotations__)
-    if unknown:
-        known = ", ".join(sorted(PromptOptions.__annotations__))
-        raise SettingsError(f"a prompt has no option {min(unknown)!r}; there are: {known}")
     limit = options.get("timeout")
     limit = settings.timeouts.turn if limit is None else limit
-    if not limit > 0:
-        raise SettingsError(f"timeout must be a number of seconds above 0; got {limit!r}")
     schema, context = options.get("schema"), options.get("context", {})
     if schema is not None:
         check_schema(schema)
-    _as_json(context)
+    busy = options.get("while_busy")
     return Submission(
         turn_id=turn_id,
         text=prompt,
         attachments=tuple(options.get("attachments", ())),
         context=context,
         schema=schema,
-        while_busy=options.get("while_busy") or settings.while_busy,
+        while_busy=settings.while_busy if busy is None else WhileBusy(busy),
         timeout=limit,
         trace_parent=trace_parent,
     )
@@ -59,12 +55,8 @@ def prompt_text(submission: Submission, schema: JsonObject | None = None) -> str
 
 
 def _as_json(context: JsonObject) -> str:
-    try:
-        # "</" as JSON may also write it: nothing in the context can end its block.
-        return msgspec.json.encode(context).decode().replace("</", "<\\/")
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        # ValueError: half a surrogate pair, which UTF-8 cannot carry, or an endless number.
-        raise SettingsError(f"the context of a prompt must be JSON: {error}") from error
+    # "</" as JSON may also write it: nothing in the context can end its block.
+    return msgspec.json.encode(context).decode().replace("</", "<\\/")
 
 
 def next_attempt(

@@ -30,7 +30,7 @@ from avatar_actors.cli.repl.context import ReplContext
 from avatar_actors.cli.repl.session_log import Existing, export_to
 from avatar_actors.cli.terminal.formatting import moment_of, seconds
 from avatar_actors.cli.terminal.text import one_line
-from avatar_actors.model.values import nearest
+from avatar_actors.model.words import nearest
 
 _CANCELLED = {
     CancelResult.STOPPED: "stopped",

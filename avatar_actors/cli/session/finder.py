@@ -19,7 +19,7 @@ from avatar_actors import (
 from avatar_actors.cli.exit_codes import ExitCode, Failure
 from avatar_actors.cli.options import CommandOptions
 from avatar_actors.cli.terminal.formatting import moment_of
-from avatar_actors.model.values import nearest
+from avatar_actors.model.words import nearest
 
 # The most sessions read from each store; older ones are neither listed nor found by id.
 MOST: Final = 1000

@@ -11,6 +11,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from avatar_actors.model.checks import checked
 from avatar_actors.model.errors import Unwatchable
 from avatar_actors.observe.tree.snapshot import TreeSnapshot
 from avatar_actors.processes import is_our_user, tree_sockets
@@ -35,6 +36,7 @@ def observable_programs() -> list[ObservableProgram]:
     return sorted(programs, key=lambda program: (program.pid, program.socket))
 
 
+@checked
 @asynccontextmanager
 async def watch_tree(path: Path) -> AsyncGenerator[AsyncIterator[TreeSnapshot]]:
     """The tree at this socket: as it is now, then at each change, until the program ends.

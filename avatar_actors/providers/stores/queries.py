@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from avatar_actors.model.checks import checked
+from avatar_actors.model.fields import FilePath
 from avatar_actors.model.values import StoredSession
 from avatar_actors.providers.provider import Provider, passed_to
 from avatar_actors.providers.registry import provider_named
@@ -18,9 +20,10 @@ from avatar_actors.providers.stores.store import (
 )
 
 
+@checked
 def list_sessions(
     provider: str | Provider,
-    working_dir: str | Path | None = Path(),
+    working_dir: FilePath | None = Path(),
     env: Mapping[str, str] | None = None,
     limit: int = 100,
 ) -> SessionListing:
@@ -37,6 +40,7 @@ def list_sessions(
     return kind.store(SessionSearch(env=around, working_dir=directory, limit=limit))
 
 
+@checked
 def read_session(
     provider: str | Provider, session: StoredSession, limit: int = 1000
 ) -> SessionTranscript:

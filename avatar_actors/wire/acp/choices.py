@@ -8,7 +8,8 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from avatar_actors.model.values import Choice, JsonObject, suggestion
+from avatar_actors.model.values import Choice, JsonObject
+from avatar_actors.model.words import suggestion
 from avatar_actors.wire.acp.schema import ConfigOption, SessionResult
 from avatar_actors.wire.facts import Fact
 from avatar_actors.wire.json_values import at, is_array, is_object, text_at
