@@ -296,6 +296,7 @@ class PromptOptions(TypedDict, total=False):
     schema: JsonObject | None
     while_busy: WhileBusy | None
     timeout: float | None
+    raw_events: bool
 
 
 def absolute_path(path: str | Path) -> Path:

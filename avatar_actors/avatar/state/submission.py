@@ -32,6 +32,9 @@ def submission_of(
     limit = settings.timeouts.turn if limit is None else limit
     if not limit > 0:
         raise SettingsError(f"timeout must be a number of seconds above 0; got {limit!r}")
+    raw_events: object = options.get("raw_events", False)
+    if not isinstance(raw_events, bool):
+        raise SettingsError(f"raw_events is True or False; got {raw_events!r}")
     schema, context = options.get("schema"), options.get("context", {})
     if schema is not None:
         check_schema(schema)
@@ -45,6 +48,7 @@ def submission_of(
         while_busy=options.get("while_busy") or settings.while_busy,
         timeout=limit,
         trace_parent=trace_parent,
+        raw_events=raw_events,
     )
 
 
