@@ -205,6 +205,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     schema: JsonObject | None = None
     while_busy: WhileBusy = WhileBusy.QUEUE
     timeout: float
+    raw_events: bool = False
     trace_parent: str = ""
 
 

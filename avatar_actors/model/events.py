@@ -241,6 +241,7 @@ class TurnEndedEvent(AvatarEvent, frozen=True, tag="turn_ended"):
     tool_calls: tuple[ToolCall, ...] = ()
     is_cut: bool = False
     needs_login: bool = False
+    raw_events: tuple[JsonObject, ...] = ()
 
 
 class RetryEvent(AvatarEvent, frozen=True, tag="retry"):
@@ -326,6 +327,7 @@ class BridgeResponse(Struct, frozen=True, kw_only=True):
     `data` is the validated object where a schema was asked for. `tool_calls` are all of the turn.
     `is_cut`: there was more text than the avatar's `max_answer`; it was told by events alone.
     `needs_login`: it failed since the agent is not signed in; `error` says what to do.
+    `raw_events`: what the agent wrote, message by message, if the prompt asked for it.
     """
 
     content: str
@@ -341,6 +343,7 @@ class BridgeResponse(Struct, frozen=True, kw_only=True):
     can_retry: bool = False
     is_cut: bool = False
     needs_login: bool = False
+    raw_events: tuple[JsonObject, ...] = ()
 
     def __bool__(self) -> bool:
         return self.success
@@ -393,4 +396,5 @@ def response_of(ended: TurnEndedEvent) -> BridgeResponse:
         can_retry=ended.can_retry,
         is_cut=ended.is_cut,
         needs_login=ended.needs_login,
+        raw_events=ended.raw_events,
     )

@@ -301,6 +301,7 @@ class PromptOptions(TypedDict, total=False):
     schema: JsonObject | None
     while_busy: WhileBusy | WhileBusyWord | None
     timeout: Seconds | None
+    raw_events: bool
 
 
 def absolute_path(path: str | Path) -> Path:

@@ -30,7 +30,7 @@ from avatar_actors.session.opening import (
     why_not_resumed,
     without_secrets,
 )
-from avatar_actors.session.running_turns import AskedTurn, RunningTurns, UnaskedTurn
+from avatar_actors.session.running_turns import AskedTurn, RawEvents, RunningTurns, UnaskedTurn
 from avatar_actors.session.turn_outcome import Tariff
 from avatar_actors.session.unasked_tools import UnaskedTools
 from avatar_actors.wire import commands, facts
@@ -116,6 +116,8 @@ class _Connection:
         async with output:
             async for item in output:
                 if isinstance(item, bytes):
+                    if self._turns.raw is not None:
+                        self._turns.raw.add(item)
                     await self._decoder.decode(item, self._take)
                     item = b""  # noqa: PLW2901 - up to 64 KiB, while the agent says nothing
                 else:
@@ -128,8 +130,9 @@ class _Connection:
     ) -> None:
         """Carry out one command."""
         match message:
-            case messages.RunTurn(turn_id, text, attachments):
-                self._turns.begin(turn_id, inbox.defer(message))
+            case messages.RunTurn(turn_id, text, attachments, wants_raw):
+                raw = RawEvents(self._opening.redactor) if wants_raw else None
+                self._turns.begin(turn_id, inbox.defer(message), raw)
                 self._unasked.begin_turn()
                 await self._outer.tracker.tell(messages.PromptSent(turn_id))
                 await self._command(commands.Prompt(turn_id, text, attachments))

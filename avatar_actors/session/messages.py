@@ -97,6 +97,7 @@ class TurnEnding(Struct, frozen=True, kw_only=True):
     data: Any = None
     needs_login: bool = False
     """The agent is not signed in, or its key is not accepted."""
+    raw_events: tuple[JsonObject, ...] = ()
     has_asked: bool = True
     """Whether questions of the turn may be open: without one, the gatekeeper need not be told."""
 
@@ -223,6 +224,8 @@ class RunTurn(Struct, Request[TurnEnding], frozen=True):
     turn_id: int
     text: str
     attachments: tuple[Attachment, ...] = ()
+    raw_events: bool = False
+    """Whether the ending shall have what the agent wrote."""
 
 
 class SteerTurn(Struct, frozen=True):

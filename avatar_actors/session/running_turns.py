@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 from msgspec.structs import replace
 
-from avatar_actors.model.values import Usage
+from avatar_actors.model.redaction import Redactor
+from avatar_actors.model.values import JsonObject, Usage
 from avatar_actors.session import messages
 from avatar_actors.session.messages import Spent, TurnEnding
 from avatar_actors.session.turn_outcome import EndRequest, ending_of
 from avatar_actors.wire import facts
+from avatar_actors.wire.json_values import decoded, is_object
 from supervisors import Address, Reply
+
+# Bytes of a turn that are kept as the agent wrote them.
+MOST_RAW: Final = 1024 * 1024
+
+
+class RawEvents:
+    """What an agent writes during a turn, up to MOST_RAW."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._written = bytearray()
+
+    def add(self, block: bytes) -> None:
+        """Keep a block of its output."""
+        self._written += block[: MOST_RAW - len(self._written)]
+
+    def messages(self) -> tuple[JsonObject, ...]:
+        """The messages, one of each line, without secrets; a line that is none is its `text`."""
+        whole, _, rest = self._written.rpartition(b"\n")
+        is_cut = len(self._written) >= MOST_RAW
+        text = bytes(whole if is_cut else whole + b"\n" + rest).decode("utf-8", "replace")
+        lines = filter(str.strip, self._redactor.hide(text).split("\n"))
+        return tuple(_message(line) for line in lines)
+
+
+def _message(line: str) -> JsonObject:
+    value = decoded(line.encode())
+    return value if is_object(value) else {"text": line}
 
 
 class AskedTurn(Struct):
@@ -18,6 +50,7 @@ class AskedTurn(Struct):
 
     turn_id: int
     reply: Reply[TurnEnding]
+    raw: RawEvents | None = None
     request: EndRequest | None = None
     used: Usage | None = None
     """The last usage report."""
@@ -28,7 +61,8 @@ class AskedTurn(Struct):
 
     def end(self, ending: TurnEnding) -> None:
         """Answer the turn queue; the last usage report goes along."""
-        self.reply.send(replace(ending, spent=self.used, has_asked=self.has_asked))
+        raw = self.raw.messages() if self.raw is not None else ()
+        self.reply.send(replace(ending, spent=self.used, has_asked=self.has_asked, raw_events=raw))
 
 
 class UnaskedTurn(Struct):
@@ -48,6 +82,8 @@ class RunningTurns:
         self, turn_queue: Address[messages.QueueNews], address: Address[messages.BridgeMessage]
     ) -> None:
         self._queue, self._address = turn_queue, address
+        self.raw: RawEvents | None = None
+        """Takes the agent's output, if the prompt asked for it."""
         self._asked: AskedTurn | None = None
         self._unasked: UnaskedTurn | None = None
 
@@ -57,9 +93,9 @@ class RunningTurns:
         present = self._unasked or self._asked
         return present.turn_id if present is not None else 0
 
-    def begin(self, turn_id: int, reply: Reply[TurnEnding]) -> None:
+    def begin(self, turn_id: int, reply: Reply[TurnEnding], raw: RawEvents | None) -> None:
         """A prompt is being sent."""
-        self._asked = AskedTurn(turn_id, reply)
+        self._asked, self.raw = AskedTurn(turn_id, reply, raw), raw
 
     async def begin_unasked(self, cause: str) -> None:
         """The agent speaks by itself; the turn queue numbers the turn."""
@@ -87,7 +123,7 @@ class RunningTurns:
 
     def end_asked(self, ending: TurnEnding) -> None:
         """End the turn that was asked for, if there is one."""
-        turn, self._asked = self._asked, None
+        turn, self._asked, self.raw = self._asked, None, None
         if turn is not None:
             turn.end(ending)
 

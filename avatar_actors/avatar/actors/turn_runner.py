@@ -145,7 +145,9 @@ class TurnRunner:
         text = prompt_text(submission, schema)
         try:
             return await bridge.ask(
-                session_messages.RunTurn(self.turn_id, text, submission.attachments)
+                session_messages.RunTurn(
+                    self.turn_id, text, submission.attachments, submission.raw_events
+                )
             )
         except AskFailed as error:
             was_sent = await self._tracker.ask(messages.WasSent(self.turn_id))

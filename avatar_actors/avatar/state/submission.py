@@ -41,6 +41,7 @@ def submission_of(
         while_busy=settings.while_busy if busy is None else WhileBusy(busy),
         timeout=limit,
         trace_parent=trace_parent,
+        raw_events=options.get("raw_events", False),
     )
 
 

@@ -136,6 +136,7 @@ class TurnAccount:
             data=ending.data,
             tool_calls=tuple(self._calls.values()),
             needs_login=ending.needs_login,
+            raw_events=ending.raw_events,
         )
         self.turn_id, self._text = 0, AnswerText(self._max_answer)
         self._unknown, self._calls = {}, {}
