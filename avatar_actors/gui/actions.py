@@ -32,6 +32,7 @@ from avatar_actors.cli.display.permission_question import named
 from avatar_actors.cli.exit_codes import failure_of
 from avatar_actors.cli.terminal.formatting import ago, moment_of
 from avatar_actors.cli.terminal.permissions import Approvals, ToolInput, edited
+from avatar_actors.cli.terminal.questions import QuestionForm
 from avatar_actors.cli.terminal.text import one_line
 from avatar_actors.picture import Toast
 
@@ -169,11 +170,24 @@ class PaneActions:
         if problem := form.enter(text):
             pane.note(problem, "warning")
         if form.is_done:
-            approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
-            pane.answer_keys.take(form.event)
-            pane.host.spawn(approvals.give(form))
-            pane.answer_keys.give_back(time.monotonic())
+            pane.host.spawn(self._give(pane, form))
         return True
+
+    async def escape(self, pane: AvatarPane) -> None:
+        """Decline the model's question, or end the turn if there is none."""
+        if (form := pane.answer_keys.form_since(time.monotonic())) is None:
+            await pane.host.interrupt()
+            return
+        form.decline()
+        await self._give(pane, form)
+
+    async def _give(self, pane: AvatarPane, form: QuestionForm) -> None:
+        approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
+        pane.answer_keys.take(form.event)
+        try:
+            await approvals.give(form)
+        finally:
+            pane.answer_keys.give_back(time.monotonic())
 
     # Turns.
 

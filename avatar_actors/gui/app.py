@@ -236,7 +236,7 @@ class AvatarApp(App[int]):
             pane.talk.block = None
             pane.talk.refresh()
         elif pane.host.is_sending or pane.picture.is_busy:
-            pane.host.spawn(pane.host.interrupt())
+            pane.host.spawn(self.actions.escape(pane))
         elif now - self._escaped_at < _AGAIN:
             pane.prompt.clear()
         pane.prompt.focus()

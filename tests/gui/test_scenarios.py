@@ -226,6 +226,29 @@ def test_what_is_sent_during_a_turn_is_asked_about(tmp_path: Path) -> None:
     flown(tmp_path, fly)
 
 
+def test_a_question_of_the_model_is_answered_by_what_is_sent_or_declined_by_escape(
+    tmp_path: Path,
+) -> None:
+    question = {"question": "Which colour?", "options": ["red", "blue"], "text": True}
+
+    async def fly(flight: Flight) -> None:
+        keys = flight.pane.answer_keys
+        for answer, told in (("2", "[blue]"), ("", "[decline]")):
+            await flight.send(question)
+            await flight.until(lambda: keys.form_since(flight.now()) is not None)
+            if answer:
+                assert "2 blue" in flight.screen()
+                await flight.send(text=answer)
+                await flight.until(lambda: len(flight.app.screen_stack) > 1)
+                await flight.pilot.press("a")
+            else:
+                await flight.pilot.press("escape")
+            await flight.sees(told)
+            await flight.over()
+
+    flown(tmp_path, fly)
+
+
 def test_the_end_of_a_background_task_is_a_toast(tmp_path: Path) -> None:
     async def fly(flight: Flight) -> None:
         await flight.send({"task": "Research", "seconds": 0.5}, {"say": "now"})
