@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeGuard
 
 from msgspec import Struct, structs
 
@@ -117,21 +117,23 @@ def _missing(effects: list[Effect], environ: Environ) -> Iterator[tuple[ConfigEr
                 problem = f"the log cannot be written: {path.parent} {there}"
             case (("executable" | "custom.command"), str(word)) if word:
                 problem, is_mistake = _program(word, environ), "/" in word
-            case "mcp_servers", [*servers]:
-                yield from _servers(servers, effect, environ)
+            case "mcp_servers", servers if _are_servers(servers):
+                yield from _of_servers(servers, effect, environ)
             case _:
                 pass
         if problem:
             yield _error(problem, effect), is_mistake
 
 
-def _servers(
-    servers: Iterable[object], effect: Effect, environ: Environ
+def _are_servers(value: object) -> TypeGuard[tuple[McpServer, ...]]:
+    return isinstance(value, tuple)
+
+
+def _of_servers(
+    servers: tuple[McpServer, ...], effect: Effect, environ: Environ
 ) -> Iterator[tuple[ConfigError, bool]]:
     for server in servers:
-        if not isinstance(server, McpServer) or not server.command:
-            continue
-        if problem := _program(server.command, environ):
+        if server.command and (problem := _program(server.command, environ)):
             yield _error(f"{server.name}: {problem}", effect), "/" in server.command
 
 
