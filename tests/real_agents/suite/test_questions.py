@@ -14,6 +14,7 @@ from avatar_actors import (
     open_avatar,
 )
 from tests.conformance.remains import leaving_nothing
+from tests.model_api.recorded import ModelRequest
 from tests.model_api.script import AskUser, Reply, Text
 from tests.model_api.server import open_model_api
 from tests.model_api.tool_names import ASKERS
@@ -39,11 +40,19 @@ async def get_ready_to_ask(agent: Agent, avatar: Avatar) -> str:
     return "only in its collaboration mode `plan`"
 
 
+def ask_if_offered(request: ModelRequest) -> Reply:
+    """codex-zed 0.16.0 offers the tool, and tells the model that it cannot be used."""
+    offered = {tool.full_name for tool in request.offered}
+    return ASK if offered & ASKERS.keys() and not request.tool_results else [Text("Well then.")]
+
+
 async def assert_it_cannot_ask(agent: Agent, place: Path, finds: Finds) -> None:
-    async with open_subject(agent, place) as subject:
-        await subject.avatar.chat("hello")
-        offered = {tool.full_name for tool in subject.api.main_requests[-1].offered}
-    assert not offered & ASKERS.keys()
+    async with open_subject(agent, place, ask_if_offered) as subject:
+        turn = await subject.avatar.chat("make it")
+        assert (turn.outcome, turn.content) == (Outcome.COMPLETED, "Well then.")
+        told = [result.text for result in subject.api.main_requests[-1].tool_results]
+    assert all("unavailable" in text for text in told)
+    assert not subject.recorder.all(QuestionEvent)
     finds(Found.NOT_OFFERED)
 
 
