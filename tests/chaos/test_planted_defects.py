@@ -83,8 +83,8 @@ DEFECTS = {
     "the bridge loses the end of a tool": defect(
         Edit(
             "avatar_actors/session/bridge.py",
-            "self._outer.tracker.tell(messages.Publish(turn_id, events))",
-            "self._outer.tracker.tell(messages.Publish(turn_id, [event for event in events\n"
+            "messages.Publish(self._turns.turn_id, events))",
+            "messages.Publish(self._turns.turn_id, [event for event in events\n"
             '            if type(event).__name__ != "ToolEvent" or not event.status.is_over\n'
             f"            or not {ONCE}]))",
         ),
@@ -126,10 +126,10 @@ DEFECTS = {
     ),
     "a task of a turn outlives the turn": defect(
         Edit(
-            "avatar_actors/session/bridge.py",
-            "self._unasked.begin_turn()",
-            f"{ONCE} and self._nursery.start_soon(trio.sleep_forever)\n"
-            "                self._unasked.begin_turn()",
+            "avatar_actors/avatar/actors/activity_tracker.py",
+            "tracker.begin(message)",
+            f"{ONCE} and trio.lowlevel.spawn_system_task(trio.sleep_forever)\n"
+            "                tracker.begin(message)",
         ),
         "tasks left",
     ),
