@@ -22,9 +22,11 @@ from avatar_actors.avatar.event_stream import EventStream
 from avatar_actors.avatar.messages import Actors, AvatarBorn, RuntimeBudgetMessage
 from avatar_actors.avatar.state.event_fanout import EventFanout
 from avatar_actors.avatar.state.submission import next_attempt, time_for_attempts
-from avatar_actors.model.errors import AgentNotReady, AvatarStartError
+from avatar_actors.model.errors import AgentNotReady, AgentRefused, AvatarStartError
+from avatar_actors.model.events import DiagnosticEvent
 from avatar_actors.model.permission_rules import Rules
 from avatar_actors.model.settings import AvatarSettings, Retry
+from avatar_actors.model.values import Level
 from avatar_actors.providers.provider import Provider
 from avatar_actors.session import messages as session_messages
 from avatar_actors.session.messages import AvatarActors
@@ -133,10 +135,25 @@ async def _start_actors(
         gatekeeper=gate,
         turn_queue=await start(_vital("turn queue", queueing)),
     )
-    session = session_spec(wanted.provider, settings, actors, wanted.private_dir)
-    begin = partial(_start_session, supervisor, session, settings)
-    await _start_patiently(begin, settings.retry, tracker)
+    await _start_agent(wanted, settings, actors)
     return actors
+
+
+async def _start_agent(wanted: AvatarSpec, settings: AvatarSettings, actors: Actors) -> None:
+    """Start a session; one process per prompt instead, if it does not start and that is allowed."""
+    session = session_spec(wanted.provider, settings, actors, wanted.private_dir)
+    begin = partial(_start_session, actors.supervisor, session, settings)
+    try:
+        await _start_patiently(begin, settings.retry, actors.tracker)
+    except StartFailed as failed:
+        error = start_error(failed)
+        plain = wanted.provider.one_shot(settings) if wanted.provider.one_shot else None
+        if plain is None or not isinstance(error, AgentRefused):
+            raise
+        words = f"fallback to one process for each prompt, since it did not start: {error.message}"
+        told = DiagnosticEvent(message=words, level=Level.WARNING, source="fallback")
+        await actors.tracker.tell(session_messages.Publish(0, [told]))
+        await _start_agent(wanted, plain, actors)
 
 
 async def _start_tracker(

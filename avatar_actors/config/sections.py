@@ -222,6 +222,9 @@ class _Gemini(Struct):
         "False: headless, one process for each prompt.",
     ]
     acp_flag: Annotated[str, "For older versions: `--experimental-acp`."]
+    fallback: Annotated[
+        str, OneOf(("none", "oneshot")), "`oneshot`: headless, if it does not start with ACP."
+    ]
     preview_features: Annotated[
         object, RemovedKey("gemini 0.61 has no such setting, and its preview models need none")
     ]

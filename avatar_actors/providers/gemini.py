@@ -120,7 +120,8 @@ def trusts_workspace(settings: AvatarSettings) -> bool:
     return choice(settings, "trust_workspace", ("false", "true"), default) == "true"
 
 
-OPTIONS: Final = ("acp_flag", "auth_method", "files", "headless", "trust_workspace", *GENERATION)
+OF_ACP: Final = ("acp_flag", "auth_method", "fallback", "files", "trust_workspace")
+OPTIONS: Final = (*OF_ACP, "headless", *GENERATION)
 YES_OR_NO: Final = ("false", "true")
 
 HOME: Final = "gemini-home"
@@ -146,7 +147,16 @@ def gemini_provider() -> Provider:
         minimum={"gemini-cli": "0.61.0"},
         sign_in=gemini_sign_in,
         tools=tool_names.GEMINI,
+        one_shot=one_shot,
     )
+
+
+def one_shot(settings: AvatarSettings) -> AvatarSettings | None:
+    """Headless, without what is ACP's, if the option `fallback` allows it."""
+    if _is_headless(settings) or settings.options.get("fallback", "none") == "none":
+        return None
+    rest = {name: value for name, value in settings.options.items() if name not in OF_ACP}
+    return msgspec.structs.replace(settings, options={**rest, "headless": "true"})
 
 
 def gemini_profile(permissions: PermissionMode, files: FilesOffered) -> AcpProfile:
@@ -197,6 +207,9 @@ def _plan(settings: AvatarSettings, place: Place) -> LaunchPlan:
         provider, rest = _headless(settings)
         return provider.plan(rest, place)
     check_options("gemini", settings, OPTIONS)
+    choice(settings, "fallback", ("none", "oneshot"), "none")
+    if (plain := one_shot(settings)) is not None:
+        _plan(plain, place)  # what it could not do is said now, not when it is needed
     options, files = settings.options, dict[str, str]()
     flags: list[Flag] = [options.get("acp_flag", "--acp")]
     flags += [("--model", settings.model)] if settings.model else []

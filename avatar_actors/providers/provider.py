@@ -119,7 +119,8 @@ class Provider(Struct, frozen=True, kw_only=True):
     `minimum` has, by the agent's own name, the oldest versions that are supported. `sign_in` tells
     whether it is signed in, from the settings and the environment that it would get; it runs
     nothing. `tools` are the names of its tools, as far as they are known: the host is warned of a
-    tool policy that fits none of them.
+    tool policy that fits none of them. `one_shot` gives the settings for one process per prompt, if
+    the host allows that for an agent that does not start as it should.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Provider(Struct, frozen=True, kw_only=True):
     minimum: dict[str, str] = {}
     sign_in: Callable[[AvatarSettings, Mapping[str, str]], SignIn] | None = None
     tools: frozenset[str] = frozenset()
+    one_shot: Callable[[AvatarSettings], AvatarSettings | None] | None = None
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -172,7 +172,7 @@ class _Connection:
         if self._turns.is_running(turn):
             ending = turn_outcome.ending_unheard(request)
             if isinstance(turn, AskedTurn):
-                turn.end(ending)
+                self._turns.end_asked(ending)
             else:
                 await self._turns.end_unasked(ending)
             late = f"the agent did not end its turn within {self._opening.interrupt_grace:g} s"
@@ -225,6 +225,7 @@ class _Connection:
             case facts.Answered():
                 self._calls.settle(fact)
             case facts.SessionRenamed(session_id):
+                self._turns.session_id = session_id
                 await self._outer.turn_queue.tell(messages.SessionIs(session_id))
             case facts.Opened(capabilities=said):
                 capabilities = self._opening.completed(said)

@@ -98,6 +98,8 @@ class TurnEnding(Struct, frozen=True, kw_only=True):
     needs_login: bool = False
     """The agent is not signed in, or its key is not accepted."""
     raw_events: tuple[JsonObject, ...] = ()
+    session_id: str = ""
+    """The agent's session, if it was renamed: that news may arrive later than this."""
     has_asked: bool = True
     """Whether questions of the turn may be open: without one, the gatekeeper need not be told."""
 

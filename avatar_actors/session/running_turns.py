@@ -82,6 +82,8 @@ class RunningTurns:
         self, turn_queue: Address[messages.QueueNews], address: Address[messages.BridgeMessage]
     ) -> None:
         self._queue, self._address = turn_queue, address
+        self.session_id: str = ""
+        """The name that the agent has given its session since its start."""
         self.raw: RawEvents | None = None
         """Takes the agent's output, if the prompt asked for it."""
         self._asked: AskedTurn | None = None
@@ -125,7 +127,7 @@ class RunningTurns:
         """End the turn that was asked for, if there is one."""
         turn, self._asked, self.raw = self._asked, None, None
         if turn is not None:
-            turn.end(ending)
+            turn.end(replace(ending, session_id=self.session_id))
 
     async def end_unasked(self, ending: TurnEnding) -> None:
         """End the other one, if there is one."""

@@ -97,6 +97,7 @@ OTHERS: Final[list[Row]] = [
     ("claude.sandbox", "true", variable("IS_SANDBOX"), "1"),
     ("gemini.files", "host", option("files"), "host"),
     ("gemini.acp_flag", "--experimental-acp", lambda it: it.plan.argv[1], "--experimental-acp"),
+    ("gemini.fallback", "oneshot", option("fallback"), "oneshot"),
     ("gemini.trust_workspace", "true", variable("GEMINI_CLI_TRUST_WORKSPACE"), "true"),
     ("gemini.generation_config.thinking_budget", "-1", THINKING, THOUGHTS),
     ("codex.adapter", "zed", lambda it: it.plan.argv[1], "--config=project_doc_max_bytes=0"),

@@ -95,7 +95,7 @@ def test_m4_child_has_an_engine_of_its_own_and_the_parents_is_refused(tmp_path: 
 
 PRE_FORK = """
 engine, ready = make(), make()
-ready.on(TextEvent, lambda event: say("heard", event.text))
+ready.on(TextEvent, lambda event: event.text and say("heard", event.text))
 engine.on(TextEvent, lambda event: None)
 engine.chat_sync("1+1")
 
@@ -176,7 +176,7 @@ def child():
         say(own.chat_sync("2+2").content)
     os._exit(0)
 
-engine.on(TextEvent, lambda event: join(fork(child)))
+engine.on(TextEvent, lambda event: event.text and join(fork(child)))
 engine.chat_sync("1+1")
 engine.stop_sync()
 """

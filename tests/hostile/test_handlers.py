@@ -36,7 +36,7 @@ def emit_all(emitter: EventEmitter) -> None:
 
 
 def texts(heard: list[AvatarEvent]) -> list[str]:
-    return [event.text for event in heard if isinstance(event, TextEvent)]
+    return [event.text for event in heard if isinstance(event, TextEvent) and event.text]
 
 
 @every_kind

@@ -158,6 +158,8 @@ DETAILS: Final = (
     UnrecognisedEvent,
 )
 _LONGEST: Final = 200
+# Breaches of permissions, and an agent that runs in another way than it should.
+_ALWAYS: Final = frozenset({"fallback", "permissions"})
 
 
 class StderrNotes:
@@ -179,9 +181,9 @@ class StderrNotes:
         self._write(f"avatar: {one_line(text)}")
 
     def tell(self, events: Sequence[AvatarEvent]) -> None:
-        """With -v the steps, with -vv every event but text; breaches of permissions always."""
+        """With -v the steps, with -vv every event but text; in any case what must be known."""
         for event in events:
-            if isinstance(event, DiagnosticEvent) and event.source == "permissions":
+            if isinstance(event, DiagnosticEvent) and event.source in _ALWAYS:
                 self.warn(event.message)
         for event in events if self._verbose else ():
             if not isinstance(event, TextEvent if self._verbose > 1 else (TextEvent, *DETAILS)):
