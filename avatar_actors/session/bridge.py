@@ -225,6 +225,7 @@ class _Connection:
             case facts.Answered():
                 self._calls.settle(fact)
             case facts.SessionRenamed(session_id):
+                self._turns.session_is(session_id)
                 await self._outer.turn_queue.tell(messages.SessionIs(session_id))
             case facts.Opened(capabilities=said):
                 capabilities = self._opening.completed(said)

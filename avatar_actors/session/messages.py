@@ -100,6 +100,8 @@ class TurnEnding(Struct, frozen=True, kw_only=True):
     raw_events: tuple[JsonObject, ...] = ()
     has_asked: bool = True
     """Whether questions of the turn may be open: without one, the gatekeeper need not be told."""
+    session_id: str = ""
+    """The id that the session got during the turn; empty if it has kept its own."""
 
 
 class SessionUp(Struct, frozen=True):

@@ -58,11 +58,14 @@ class AskedTurn(Struct):
     """Whether the turn queue has heard of that report."""
     has_asked: bool = False
     """Whether the gatekeeper has heard of a question of this turn."""
+    session_id: str = ""
+    """The id that the session got during this turn, if it got one."""
 
     def end(self, ending: TurnEnding) -> None:
         """Answer the turn queue; the last usage report goes along."""
         raw = self.raw.messages() if self.raw is not None else ()
-        self.reply.send(replace(ending, spent=self.used, has_asked=self.has_asked, raw_events=raw))
+        ending = replace(ending, spent=self.used, has_asked=self.has_asked, raw_events=raw)
+        self.reply.send(replace(ending, session_id=self.session_id))
 
 
 class UnaskedTurn(Struct):
@@ -137,6 +140,11 @@ class RunningTurns:
     def request(self) -> EndRequest | None:
         """Why the turn that was asked for is to end, if it is."""
         return self._asked.request if self._asked is not None else None
+
+    def session_is(self, session_id: str) -> None:
+        """The session has this id now; the turn's ending overtakes the news of it."""
+        if self._asked is not None:
+            self._asked.session_id = session_id
 
     def has_asked(self) -> None:
         """The gatekeeper hears of a question."""

@@ -308,7 +308,7 @@ class _Queue:
             await self._gatekeeper.ask(QuestionsOver(submission.turn_id))
         await self.limits.settle(submission.turn_id, ending.outcome)
         present.is_ended = True
-        session_id = present.session_id or self.record.session_id
+        session_id = ending.session_id or present.session_id or self.record.session_id
         # After any other end, news of the session's death may be on the way.
         is_idle = ending.outcome is Outcome.COMPLETED and self._has_session()
         is_idle = is_idle and not self._unasked.is_running
