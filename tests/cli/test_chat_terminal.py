@@ -147,8 +147,8 @@ def test_a_command_that_is_typed_ahead_allows_nothing(tmp_path: Path, command: s
         wait_to_be_asked(terminal)
         terminal.press("n")
         assert terminal.wait() == 0
-        assert "reject once" in terminal.text
-        assert "allow" not in terminal.text
+        assert "✗ denied: Bash" in terminal.text
+        assert "✓ allowed" not in terminal.text
 
 
 def test_keys_come_from_the_terminal_though_stdin_is_a_pipe(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_the_tree_of_a_turn_that_crashes_is_shown_until_it_is_back(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("key", "written", "said"),
-    [("y", ["notes.txt"], "completed after"), ("n", [], "reject once: Write notes.txt")],
+    [("y", ["notes.txt"], "completed after"), ("n", [], "denied: Write notes.txt (by you)")],
     ids=["y", "n"],
 )
 def test_a_key_answers_what_the_agent_asks_below_its_tree(

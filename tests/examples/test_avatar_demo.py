@@ -62,6 +62,7 @@ def test_piped_it_tells_every_chapter_in_plain_lines(
         r"Kept: “I carry the boxes down.”",
         r"continuity: resumed \d+ ms after the kill",
         r"- write notes.txt: buy milk",
+        r"- tidy the attic\n",
         r"session  running, one_for_all, life 2",
     ],
 )

@@ -62,7 +62,7 @@ def test_a_permission_is_asked_with_its_diff_and_answered_by_a_key(tmp_path: Pat
         await flight.until(lambda: flight.pane.answer_keys.request(flight.now()))
         await flight.pilot.press("n")
         await flight.sees("[denied]")
-        await flight.sees("✗ reject once: Write")
+        await flight.sees("✗ denied: Write")
 
     flown(tmp_path, fly, permissions=PermissionMode.ASK)
 

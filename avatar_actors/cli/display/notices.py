@@ -95,6 +95,15 @@ def _remark(event: AvatarEvent, signs: Signs) -> NoticeLine | None:
             return None
 
 
+_ANSWERS: Final = {
+    Permit.ALLOW_ONCE: "allowed",
+    Permit.ALLOW_ALWAYS: "always allowed",
+    Permit.REJECT_ONCE: "denied",
+    Permit.REJECT_ALWAYS: "always denied",
+    Permit.CANCELLED: "cancelled",
+}
+
+
 def answered(
     event: PermissionClosedEvent | QuestionClosedEvent, tool: str, signs: Signs
 ) -> NoticeLine:
@@ -103,11 +112,12 @@ def answered(
         if event.is_answered:
             return NoticeLine("dim", f"{signs.ok} answered: {tool}")
         return NoticeLine("warning", f"{signs.failed} not answered: {tool} ({one_line(event.why)})")
-    words = event.permit.value.replace("_", " ")
+    words = _ANSWERS[event.permit]
+    who = "by you" if event.why == "host" else one_line(event.why)
     if event.permit.allows:
-        return NoticeLine("dim", f"{signs.ok} {words}: {tool} ({one_line(event.why)})", 1)
+        return NoticeLine("dim", f"{signs.ok} {words}: {tool} ({who})", 1)
     sign = signs.cancelled if event.permit is Permit.CANCELLED else signs.failed
-    return NoticeLine("warning", f"{sign} {words}: {tool} ({one_line(event.why)})")
+    return NoticeLine("warning", f"{sign} {words}: {tool} ({who})")
 
 
 def _error(event: ErrorEvent, signs: Signs) -> list[NoticeLine]:

@@ -51,7 +51,7 @@ class Conversation:
 
     def __init__(self) -> None:
         self._waiting: list[str] = []
-        self._is_running = self._is_interrupted = self._is_held = False
+        self._is_running = self._is_interrupted = self._is_held = self._is_released = False
         self._armed_until = 0.0
         self._left: Leave | None = None
 
@@ -79,7 +79,8 @@ class Conversation:
         """Enter was pressed, perhaps on an empty line."""
         self._armed_until = 0.0
         if not text.strip():
-            self._is_held = False
+            # Also while the interrupted turn still ends: the person has seen what is held.
+            self._is_held, self._is_released = False, self._is_interrupted
             return self._next()
         if not self._is_running:
             return self._send(text)
@@ -89,8 +90,9 @@ class Conversation:
 
     def ended(self, outcome: Outcome) -> Decision:
         """The turn has ended."""
-        self._is_held = self._is_held or outcome not in _WELL
-        self._is_running = self._is_interrupted = False
+        is_expected = outcome in _WELL or (self._is_released and outcome is Outcome.CANCELLED)
+        self._is_held = self._is_held or not is_expected
+        self._is_running = self._is_interrupted = self._is_released = False
         return self._next()
 
     def take_back(self) -> str:

@@ -316,7 +316,7 @@ def test_answered_question_is_gone_and_a_refusal_stays_above() -> None:
     display.tell(PermissionClosedEvent(request_id="r", permit=Permit.REJECT_ONCE, why="host"), NOW)
     assert display.asks == ()
     assert "[y]es" not in frame(display)
-    assert "✗ reject once: Bash (host)" in finished(display)
+    assert "✗ denied: Bash (by you)" in finished(display)
 
 
 def test_question_counts_down_to_its_deadline() -> None:

@@ -148,3 +148,16 @@ def test_nothing_is_sent_any_more_once_it_is_over(busy: Conversation) -> None:
 def test_an_interrupt_without_a_turn_is_nothing(conversation: Conversation) -> None:
     assert conversation.interrupt() == Stay()
     assert not conversation.is_held
+
+
+def test_enter_while_an_interrupted_turn_still_ends_releases_what_is_held(
+    busy: Conversation,
+) -> None:
+    busy.enter("second")
+    assert busy.interrupt() == InterruptTurn()
+    assert busy.is_held
+    assert busy.enter("") == Stay()
+    assert busy.ended(Outcome.CANCELLED) == Send("second")
+    busy.enter("third")
+    assert busy.ended(Outcome.CRASHED) == Stay()
+    assert busy.is_held
