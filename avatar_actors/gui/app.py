@@ -140,6 +140,9 @@ class AvatarApp(App[int]):
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._killed, number)
         self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
+        # After Ctrl-Z and fg the terminal is empty.
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+        self._restyle()  # only now the theme's colours are known
         self.pane.prompt.focus()
         for pane in self.panes:
             pane.host.spawn(self.actions.start(pane))

@@ -17,6 +17,8 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
+from avatar_actors.cli.terminal.rendering import segments_of
+
 AGENT_COLOURS: Final = ("accent", "secondary", "success", "warning", "primary", "error")
 _LIGHT, _DARK = "friendly", "monokai"
 
@@ -54,7 +56,7 @@ class Look:
 
     def strip(self, text: Text) -> Strip:
         """One line of text."""
-        return Strip(list(text.render(self.console)))
+        return Strip(segments_of(text, self.console))
 
     def _styles(self) -> dict[str, str]:
         muted = self.colour("foreground", 0.55)
@@ -126,7 +128,7 @@ class StripRenderer:
 
     def line(self, text: Text) -> Strip:
         """A text of one line."""
-        return self.coded(list(text.render(self._console)))
+        return self.coded(segments_of(text, self._console))
 
     def coded(self, row: list[Segment]) -> Strip:
         """The segments of one line, without blanks at its end."""

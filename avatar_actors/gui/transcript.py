@@ -14,6 +14,8 @@ from avatar_actors.cli.display.markdown_stream import MarkdownStream
 from avatar_actors.gui.strips import StripRenderer
 
 GUTTER: Final = 2
+# Kinds whose lines are cut, not wrapped.
+_CUT: Final = frozenset({"box", "plan"})
 # Characters that are drawn before the time is looked at.
 _SLICE: Final = 16_384
 
@@ -161,6 +163,8 @@ class TalkTranscript:
         self._stream = MarkdownStream[Strip](self._renderer)
 
     def _lines(self, entry: TalkEntry) -> list[Strip]:
+        if entry.kind in _CUT:
+            return [self._renderer.line(_cut(row, self._width)) for row in entry.rows]
         rows = [Text(entry.said, "quote")] if entry.kind == "quote" else entry.rows
         return [line for row in rows for line in self._renderer.wrapped(row, self._width)]
 
@@ -170,3 +174,9 @@ class TalkTranscript:
 
     def _starts_here(self) -> bool:
         return bool(self.starts) and self.starts[-1] == len(self.rows)
+
+
+def _cut(row: Text, width: int) -> Text:
+    cut = row.copy()
+    cut.truncate(width, overflow=row.overflow or "ellipsis")
+    return cut

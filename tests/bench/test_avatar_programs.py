@@ -22,6 +22,7 @@ from avatar_actors import (
 from bench import (
     crossing,
     growth,
+    gui,
     hostile,
     interrupt,
     paced,
@@ -52,6 +53,7 @@ from tests.thorough import for_conformance
 PARTS: dict[str, list[Part]] = {
     "bench.crossing": crossing.PARTS,
     "bench.growth": growth.PARTS,
+    "bench.gui": gui.PARTS,
     "bench.hostile": hostile.PARTS,
     "bench.interrupt": interrupt.PARTS,
     "bench.paced": paced.PARTS,
@@ -66,6 +68,7 @@ KEYS = ["bench", "value", "unit", "ratio", "against", "n", "rounds"]
 SHORT = {
     "crossing": ("calls", {"call_native", "call_thread", "call_asyncio", "call_trio"}),
     "growth": ("memory", {"memory_idle", "memory_used", "memory_helpers", "descriptors"}),
+    "gui": ("rest", {"first_screen", "idle"}),
     "hostile": ("agents", {"memory_growth", "neighbour_unserved", "turns_without_end"}),
     "interrupt": ("ignored", {"ignored_beyond_grace", "ignored_not_restarted"}),
     "paced": ("turn", {"short_turn"}),

@@ -123,6 +123,20 @@ def test_another_width_wraps_all_of_it_anew() -> None:
     assert " ".join(" ".join(lines(made)).split()).startswith("one two three four five six")
 
 
+def test_a_line_in_one_style_has_it() -> None:
+    [segment] = LOOK.strip(Text("words", "failed"))
+    assert str(segment.style) == str(LOOK.style("failed"))
+    assert str(segment.style) != "none"
+
+
+def test_a_box_is_cut_and_not_wrapped() -> None:
+    made = TalkTranscript(StripRenderer(LOOK))
+    made.add([Text("┌─ Tools ─" + "─" * 50, overflow="crop"), Text("│ a label " * 9)], "box")
+    made.settle(30, 60)
+    assert [len(line) for line in lines(made)] == [28, 28]
+    assert lines(made)[1].endswith("…")
+
+
 def test_a_big_answer_is_drawn_in_slices_of_the_time_it_is_given() -> None:
     made = TalkTranscript(StripRenderer(LOOK))
     made.say("some words of a long line that is wrapped somewhere\n" * 20_000)

@@ -165,7 +165,7 @@ class Renderer:
 
     def line(self, text: Text) -> str:
         """A text of one line, with its codes."""
-        return self.coded(list(text.render(self._console)))
+        return self.coded(segments_of(text, self._console))
 
     def styled(self, text: str, style: str) -> str:
         """One line in one style; the **heading** of a thought is bold."""
@@ -193,6 +193,13 @@ class Renderer:
         ]
         line = "".join(coded)
         return line.translate(_PLAIN) if self._is_plain else line
+
+
+def segments_of(text: Text, console: Console) -> list[Segment]:
+    """The text in its styles. rich 15 leaves out the style of a text that has no spans."""
+    if text.spans or not text.plain:
+        return list(text.render(console))
+    return [Segment(text.plain, console.get_style(text.style, default="none"))]
 
 
 def _with_shorter_label(text: Text, excess: int) -> Text:

@@ -11,9 +11,11 @@ from avatar_actors import (
     ContextEvent,
     CostEvent,
     CostSource,
+    DiagnosticEvent,
     EngineState,
     EngineStateEvent,
     ErrorEvent,
+    Level,
     Outcome,
     PermissionClosedEvent,
     PermissionEvent,
@@ -81,6 +83,15 @@ def test_code_is_highlighted_and_can_be_copied() -> None:
     lines = display.finished(80)
     assert plain(lines) == ["  if x:", "      return 1"]
     assert any("\x1b[" in line for line in lines)
+
+
+def test_a_failure_is_red_and_a_warning_yellow() -> None:
+    display = Display(Style())
+    display.tell(TurnEndedEvent(outcome=Outcome.TIMED_OUT), 0.0)
+    display.tell(DiagnosticEvent(message="90%", level=Level.WARNING, source="budget"), 0.0)
+    failed, *_, warning = display.finished(80)
+    assert failed.startswith("\x1b[31m")
+    assert warning.startswith("\x1b[33m")
 
 
 def test_without_colour_there_are_no_codes_at_all() -> None:
