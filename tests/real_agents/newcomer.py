@@ -63,7 +63,7 @@ def type_all(wheel: Path, place: Path, env: Mapping[str, str]) -> None:
         assert shell.stdout is not None
         began = time.monotonic()
         for line in LINES:
-            typed, at = line.format(wheel=wheel), time.monotonic()
+            typed, at, said = line.format(wheel=wheel), time.monotonic(), ""
             shell.stdin.write(f"{typed} < /dev/null 2>&1; echo done: $?\n")
             shell.stdin.flush()
             sys.stdout.write(f"$ {line.format(wheel=wheel.name)}\n")
