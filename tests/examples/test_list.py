@@ -12,6 +12,8 @@ PAGE = (ROOT / "docs/examples.md").read_text("utf-8")
 ROW = re.compile(r"^\| \[`(?P<name>\w+)`\]\(.*\| (?P<lines>\d+) \|$", re.MULTILINE)
 # So far the length in the list may be off: it tells a page from a program.
 SLACK = 15
+# What is run: a program, or an application that a server imports.
+MAIN, APPLICATION = '\nif __name__ == "__main__":', "\ndef app("
 
 
 def text_of(name: str) -> str:
@@ -24,7 +26,7 @@ def test_the_list_names_every_example_that_is_a_program() -> None:
     programs = {
         path.stem
         for path in (ROOT / "examples").glob("*.py")
-        if '\nif __name__ == "__main__":' in path.read_text("utf-8")
+        if MAIN in (text := path.read_text("utf-8")) or APPLICATION in text
     } | {path.parent.name for path in (ROOT / "examples").glob("*/__main__.py")}
     assert {row["name"] for row in ROW.finditer(PAGE)} == programs
 
@@ -42,7 +44,10 @@ def test_every_example_says_how_it_is_run() -> None:
     silent: list[str] = []
     for row in ROW.finditer(PAGE):
         opening = text_of(row["name"]).split('"""')[1]
-        if not re.search(rf"python (-m examples\.|examples/){row['name']}\b", opening):
+        name = row["name"]
+        if not re.search(
+            rf"python (-m examples\.|examples/){name}\b|examples\.{name}:app", opening
+        ):
             silent.append(row["name"])
     assert silent == []
 
