@@ -25,7 +25,7 @@ ROUND = write(text(PIECE), times=50)
 async def test_m8_the_text_of_a_turn_is_kept_up_to_its_bound_and_the_events_go_on(
     tmp_path: Path,
 ) -> None:
-    async with one_avatar(tmp_path, max_answer=10_500) as avatar:
+    async with one_avatar(tmp_path, max_answer=10_500, max_history_bytes=1_000) as avatar:
         async with avatar.turn(orders(ROUND, END)) as turn:
             events = [event async for event in turn]
         told = "".join(event.text for event in events if isinstance(event, TextEvent))

@@ -36,5 +36,5 @@ async def test_they_are_bounded_and_what_is_no_message_is_text(home: Home) -> No
 
 async def test_anything_but_a_truth_value_is_refused_at_the_call(home: Home) -> None:
     async with home.avatar() as aria:
-        with pytest.raises(SettingsError, match="raw_events is True or False; got 'yes'"):
+        with pytest.raises(SettingsError, match="raw_events must be True or False; got 'yes'"):
             await aria.chat("hello", raw_events="yes")  # type: ignore[arg-type]
