@@ -79,12 +79,72 @@ KEY_HELP: Final = (
 )
 
 
+class PaneAnswers:
+    """Answers of the person to what an avatar asks: permissions, and questions of its model."""
+
+    def __init__(self, app: AvatarApp) -> None:
+        self._app = app
+        self._approvals: dict[str, Approvals] = {}
+
+    def _approvals_of(self, pane: AvatarPane) -> Approvals:
+        async def edit(given: ToolInput) -> ToolInput:
+            with self._app.suspend():
+                return await edited(given, _run_editor)
+
+        approvals = Approvals(edit, pane.note)
+        approvals.call = pane.host.engine.run
+        return approvals
+
+    async def answer(self, pane: AvatarPane, key: str, request: PermissionEvent) -> None:
+        """Answer a permission request with a key."""
+        approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
+        pane.answer_keys.take(request)
+        try:
+            await approvals.press(key, request)
+        finally:
+            pane.answer_keys.give_back(time.monotonic())
+
+    async def hear(self, pane: AvatarPane, request: PermissionEvent) -> None:
+        """Answer a request for a tool that was allowed for good."""
+        approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
+        await approvals.hear(request)
+
+    async def takes(self, pane: AvatarPane, text: str) -> bool:
+        """Whether the person means this as the answer to the model's question; then it is sent."""
+        form = pane.answer_keys.form_since(time.monotonic())
+        choices = [(_ANSWER, "[a]nswer it with this"), ("", "[s]end this as a prompt")]
+        if form is None or await self._app.choose(named(form.event), choices) != _ANSWER:
+            return False
+        if problem := form.enter(text):
+            pane.note(problem, "warning")
+        if form.is_done:
+            pane.host.spawn(self._give(pane, form))
+        pane.prompt.restart()
+        return True
+
+    async def escape(self, pane: AvatarPane) -> None:
+        """Decline the model's question, or end the turn if there is none."""
+        if (form := pane.answer_keys.form_since(time.monotonic())) is None:
+            await pane.host.interrupt()
+            return
+        form.decline()
+        await self._give(pane, form)
+
+    async def _give(self, pane: AvatarPane, form: QuestionForm) -> None:
+        approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
+        pane.answer_keys.take(form.event)
+        try:
+            await approvals.give(form)
+        finally:
+            pane.answer_keys.give_back(time.monotonic())
+
+
 class PaneActions:
     """Actions on the pane of one avatar."""
 
     def __init__(self, app: AvatarApp) -> None:
         self._app = app
-        self._approvals: dict[str, Approvals] = {}
+        self.answers = PaneAnswers(app)
         self.toasts: list[Toast] = []
         """The last ones that were told, oldest first."""
         self._told: dict[str, int] = {}
@@ -136,59 +196,6 @@ class PaneActions:
         if await self._app.choose(title, choices):
             await self._switch(pane, EMBEDDED)
 
-    # Permissions.
-
-    def _approvals_of(self, pane: AvatarPane) -> Approvals:
-        async def edit(given: ToolInput) -> ToolInput:
-            with self._app.suspend():
-                return await edited(given, _run_editor)
-
-        approvals = Approvals(edit, pane.note)
-        approvals.call = pane.host.engine.run
-        return approvals
-
-    async def answer(self, pane: AvatarPane, key: str, request: PermissionEvent) -> None:
-        """Answer a permission request with a key."""
-        approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
-        pane.answer_keys.take(request)
-        try:
-            await approvals.press(key, request)
-        finally:
-            pane.answer_keys.give_back(time.monotonic())
-
-    async def hear(self, pane: AvatarPane, request: PermissionEvent) -> None:
-        """Answer a request for a tool that was allowed for good."""
-        approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
-        await approvals.hear(request)
-
-    async def answers(self, pane: AvatarPane, text: str) -> bool:
-        """Whether the person means this as the answer to the model's question; then it is sent."""
-        form = pane.answer_keys.form_since(time.monotonic())
-        choices = [(_ANSWER, "[a]nswer it with this"), ("", "[s]end this as a prompt")]
-        if form is None or await self._app.choose(named(form.event), choices) != _ANSWER:
-            return False
-        if problem := form.enter(text):
-            pane.note(problem, "warning")
-        if form.is_done:
-            pane.host.spawn(self._give(pane, form))
-        return True
-
-    async def escape(self, pane: AvatarPane) -> None:
-        """Decline the model's question, or end the turn if there is none."""
-        if (form := pane.answer_keys.form_since(time.monotonic())) is None:
-            await pane.host.interrupt()
-            return
-        form.decline()
-        await self._give(pane, form)
-
-    async def _give(self, pane: AvatarPane, form: QuestionForm) -> None:
-        approvals = self._approvals.setdefault(pane.host.name, self._approvals_of(pane))
-        pane.answer_keys.take(form.event)
-        try:
-            await approvals.give(form)
-        finally:
-            pane.answer_keys.give_back(time.monotonic())
-
     # Turns.
 
     async def send(self, pane: AvatarPane, text: str, how: WhileBusy, caption: str = "") -> None:
@@ -199,8 +206,10 @@ class PaneActions:
         if problem:
             pane.note(f"✗ {one_line(problem)}", "failed")
 
-    async def ask_while_busy(self, pane: AvatarPane) -> WhileBusy | None:
-        """How to send a prompt while a turn runs; None: not at all."""
+    async def ask_while_busy(self, pane: AvatarPane, text: str) -> WhileBusy | None:
+        """How to send this while a turn runs; None: not at all, or it was an answer."""
+        if await self.answers.takes(pane, text):
+            return None
         choices = [
             (WhileBusy.QUEUE.value, "[s]end after this turn"),
             (WhileBusy.INTERRUPT.value, "[i]nterrupt and send"),

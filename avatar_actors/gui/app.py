@@ -226,9 +226,7 @@ class AvatarApp(App[int]):
         pane.host.spawn(self.actions.send(pane, text, how))
 
     async def _send_while_busy(self, pane: AvatarPane, text: str) -> None:
-        if await self.actions.answers(pane, text):
-            pane.prompt.restart()
-        elif (how := await self.actions.ask_while_busy(pane)) is not None:
+        if (how := await self.actions.ask_while_busy(pane, text)) is not None:
             self._send(pane, text, how)
 
     def action_cancel(self) -> None:
@@ -239,7 +237,7 @@ class AvatarApp(App[int]):
             pane.talk.block = None
             pane.talk.refresh()
         elif pane.host.is_sending or pane.picture.is_busy:
-            pane.host.spawn(self.actions.escape(pane))
+            pane.host.spawn(self.actions.answers.escape(pane))
         elif now - self._escaped_at < _AGAIN:
             pane.prompt.clear()
         pane.prompt.focus()
@@ -247,11 +245,11 @@ class AvatarApp(App[int]):
 
     def on_avatar_pane_asked(self, event: AvatarPane.Asked) -> None:
         """A key answers the open request."""
-        event.pane.host.spawn(self.actions.answer(event.pane, event.key, event.request))
+        event.pane.host.spawn(self.actions.answers.answer(event.pane, event.key, event.request))
 
     def on_avatar_pane_requested(self, event: AvatarPane.Requested) -> None:
         """What was allowed for good is answered at once."""
-        event.pane.host.spawn(self.actions.hear(event.pane, event.request))
+        event.pane.host.spawn(self.actions.answers.hear(event.pane, event.request))
 
     # Activities.
 

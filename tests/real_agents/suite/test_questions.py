@@ -47,7 +47,7 @@ def ask_if_offered(request: ModelRequest) -> Reply:
 
 
 async def assert_it_cannot_ask(agent: Agent, place: Path, finds: Finds) -> None:
-    async with open_subject(agent, place, ask_if_offered) as subject:
+    async with open_subject(agent, place, ask_if_offered, priority="normal") as subject:
         turn = await subject.avatar.chat("make it")
         assert (turn.outcome, turn.content) == (Outcome.COMPLETED, "Well then.")
         told = [result.text for result in subject.api.main_requests[-1].tool_results]

@@ -31,10 +31,12 @@ def configuration(agent: Agent, api: ModelApi, place: Path) -> str:
         **{k: int(v) if v.isdigit() else v for k, v in options.get("options", {}).items()},
     }
     if agent.name == "codex-acp":  # else it asks only in its collaboration mode "plan"
-        with (place / "home" / ".codex" / "config.toml").open("a") as file:
-            file.write("\n[features]\ndefault_mode_request_user_input = true\n")
+        with (place / "home" / ".codex" / "config.toml").open("a") as settings:
+            settings.write("\n[features]\ndefault_mode_request_user_input = true\n")
     path = place / "work" / "avatar.json"
-    path.write_bytes(msgspec.json.encode({"provider": agent.provider, agent.provider: section}))
+    unhurried = {"priority": "normal", "timeouts": {"start": PATIENCE}}
+    file = {"provider": agent.provider, "engine": unhurried, agent.provider: section}
+    path.write_bytes(msgspec.json.encode(file))
     return path.name
 
 
