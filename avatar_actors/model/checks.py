@@ -22,6 +22,7 @@ from typing import (
     Literal,
     ParamSpec,
     TypeAlias,
+    TypeGuard,
     TypeVar,
     Union,
     get_args,
@@ -34,7 +35,7 @@ from msgspec import Meta, Struct, json, structs
 
 from avatar_actors.model.errors import SettingsError
 from avatar_actors.model.fields import Checked, OneOf
-from avatar_actors.model.words import ANYTHING, bound_of, choices_of, suggestion, words_for
+from avatar_actors.model.words import bound_of, choices_of, suggestion, words_for
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -74,11 +75,12 @@ def _is_same(value: object, default: object) -> bool:
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """Check the arguments of each call by the function's own annotations, before it begins."""
     signature = _Signature(function)
+    begin: Callable[..., R] = function
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         given, named = signature.take(args, kwargs)
-        return function(*given, **named)
+        return begin(*given, **named)
 
     return call
 
@@ -194,7 +196,7 @@ def _kind_of(value: object) -> str:
 def _fit_for(hint: object) -> Fit:
     """The function that takes a value for this hint, or raises _Misfit."""
     hint = bound_of(hint)
-    if hint in ANYTHING:
+    if hint is Any or hint is object:
         return lambda value: value
     by_origin = _BY_ORIGIN.get(get_origin(hint))
     if by_origin is not None:
@@ -316,7 +318,7 @@ def _items(kind: object, *_: object) -> Fit:
     each = _fit_for(kind)
 
     def fit(value: object) -> object:
-        if not isinstance(value, list | tuple):
+        if not _is_sequence(value):
             raise _Misfit(value)
         try:
             return tuple(map(each, value))
@@ -331,7 +333,7 @@ def _pairs(names: object, kind: object) -> Fit:
 
     def fit(value: object) -> object:
         # No value is shown: those of such settings are secrets as often as not.
-        if not isinstance(value, Mapping):
+        if not _is_mapping(value):
             raise _Misfit(value, _kind_of(value))
         taken: dict[object, object] = {}
         for name, held in value.items():
@@ -347,6 +349,14 @@ def _pairs(names: object, kind: object) -> Fit:
     return fit
 
 
+def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
+    return isinstance(value, Mapping)
+
+
 def _check_json(value: object) -> None:
     try:
         json.encode(value)
@@ -356,22 +366,16 @@ def _check_json(value: object) -> None:
 
 def _options(options: _Options) -> Fit:
     def fit(value: object) -> object:
-        if not isinstance(value, dict):
+        if not _is_mapping(value):
             raise _Misfit(value, _kind_of(value))
-        return options.take(value)
+        return options.take({str(name): each for name, each in value.items()})
 
     return fit
 
 
 def _subclass(kind: object) -> Fit:
     wanted: Any = bound_of(kind)
-
-    def fit(value: object) -> object:
-        if not isinstance(value, type) or not issubclass(value, wanted):
-            raise _Misfit(value)
-        return value
-
-    return fit
+    return partial(_right, lambda value: isinstance(value, type) and issubclass(value, wanted))
 
 
 def _function(*_: object) -> Fit:

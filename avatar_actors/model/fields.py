@@ -131,8 +131,10 @@ def strings_in(value: object) -> Iterator[str]:
             waiting += part
 
 
-def wrong_with_format(text: str) -> str:
-    """Why `logging` cannot write lines in this format; else nothing."""
+def wrong_with_format(text: object) -> str:
+    """Why `logging` cannot write lines in this format; else nothing, also if it is no text."""
+    if not isinstance(text, str):
+        return ""
     if len(text) > _LONGEST_FORMAT or "\0" in text:
         return f"it has more than {_LONGEST_FORMAT} characters, or a NUL"
     if _WIDE.search(text):

@@ -358,7 +358,7 @@ class LogSettings(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         # First the format, since of this more can be said than that it is wrong.
-        if isinstance(self.format, str) and (wrong := wrong_with_format(self.format)):
+        if wrong := wrong_with_format(self.format):
             words = f"log.format {self.format[:100]!r} is not a format of logging: {wrong}"
             raise SettingsError(f"{words}; as in %(asctime)s %(levelname)s %(message)s")
         check_fields(self, "log.")

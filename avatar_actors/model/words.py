@@ -22,7 +22,6 @@ from msgspec import Meta
 
 from avatar_actors.model.fields import Checked, OneOf, number_words
 
-ANYTHING: Final = (Any, object)
 _PLAIN: Final[dict[object, str]] = {
     bool: "True or False",
     bytes: "bytes",

@@ -16,7 +16,7 @@ from decimal import Decimal
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeGuard, Unpack, get_args, get_origin, get_type_hints
 
 import trio
 from msgspec import Struct
@@ -78,9 +78,9 @@ VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 10**400, 2**63, 1.5, -0.5, math.nan, math.inf, -math.inf,
     "", "text", " ", "5", "\0", "\ud83d", "-x", "../..", "safe", "x" * 200_000,
     b"", b"bytes", bytearray(b"x"), Decimal(5), 1j, [], [5], ["text"], [None], (), ("a", 5), {},
-    {"a": 5}, {5: 5}, {"a": "b"}, {"a": object()}, {1}, frozenset(), range(3), iter([1]), object(),
-    Odd(), Odd, type, int, ignore, ignore_async, lambda: 5, Exception("x"), Exception, Path(),
-    Path("/nonexistent"), TextEvent, TextEvent(), Budget(), Timeouts(), ToolPolicy(),
+    {"a": 5}, {5: 5}, {"a": "b"}, {"a": object()}, {1}, frozenset[int](), range(3), iter([1]),
+    object(), Odd(), Odd, type, int, ignore, ignore_async, lambda: 5, Exception("x"), Exception,
+    Path(), Path("/nonexistent"), TextEvent, TextEvent(), Budget(), Timeouts(), ToolPolicy(),
     TextEvent(text=5),  # type: ignore[arg-type]
     Permit.ALLOW_ONCE, Outcome.FAILED, StoredSession("x"),
 ]  # fmt: skip
@@ -254,14 +254,18 @@ def end(result: object) -> None:
         result.result(HANGS)
     elif isinstance(result, RuntimeCall):
         result.wait_sync()
-    elif isinstance(result, Generator):
+    elif inspect.isgenerator(result):
         list(islice(result, 3))
+
+
+def is_manager(value: object) -> TypeGuard[AbstractAsyncContextManager[object]]:
+    return isinstance(value, AbstractAsyncContextManager)
 
 
 async def finish(result: object) -> None:
     """The same in a task of trio."""
     found: object = await result if inspect.isawaitable(result) else result
-    if isinstance(found, AbstractAsyncContextManager):
+    if is_manager(found):
         async with found as inside:
             if isinstance(inside, Turn):
                 await inside.wait()
@@ -301,9 +305,10 @@ def _judge(target: Target, value: object, error: Exception, case: str) -> None:
     said, name = str(error), target.parameter.removesuffix("s")
     if isinstance(error, ConfigError):  # it names the file
         return
+    is_function = callable(value)
     is_shown = isinstance(value, str | Path) and ascii(str(value))[1:20].rstrip("'") in ascii(said)
     is_inside = isinstance(value, Struct | dict) and "unknown option" in said
-    if not (name in said or is_shown or is_inside or isinstance(value, Struct) or callable(value)):
+    if not (name in said or is_shown or is_inside or isinstance(value, Struct) or is_function):
         raise Found(f"{case}: the error does not name {target.parameter}: {error}") from error
 
 
@@ -353,7 +358,7 @@ def start_with(chosen: Sequence[Case]) -> Counter[str]:
         for case in chosen:
             faulthandler.dump_traceback_later(HANGS, exit=True)
             try:
-                given = {"timeouts": QUICK, case.target.parameter: case.value}
+                given: dict[str, Any] = {"timeouts": QUICK, case.target.parameter: case.value}
                 engine = AvatarEngine(**given)
             except (SettingsError, TypeError):
                 continue

@@ -72,6 +72,10 @@ def test_words_lists_and_mappings_are_taken_for_what_they_say() -> None:
     assert server.transport == "http"
 
 
+def inside(work: Callable[[Any], Any]) -> Callable[[Any], object]:
+    return lambda engine: engine.run_sync(work)
+
+
 WRONG_CALLS: list[tuple[Callable[[Any], object], str]] = [
     (lambda engine: engine.on("text", print), "event_type must be the class AvatarEvent"),
     (lambda engine: engine.on(TextEvent(), print), "event_type must be the class AvatarEvent"),
@@ -90,12 +94,12 @@ WRONG_CALLS: list[tuple[Callable[[Any], object], str]] = [
     (lambda engine: engine.chat_sync("1+1", context={"x": object()}), "context must be a dict"),
     (lambda engine: engine.events("text"), "kinds must be the class AvatarEvent"),
     (lambda engine: engine.run_sync(5), "work must be a function; got 5"),
-    (lambda engine: engine.run_sync(lambda _: 5), "work must be an async function"),
+    (inside(lambda _: 5), "work must be an async function"),
     (lambda engine: engine.answer("1", "perhaps"), "permit must be one of allow_once"),
     (lambda engine: engine.cancel_activity(5), "activity_id must be text; got 5"),
-    (lambda engine: engine.run_sync(lambda avatar: avatar.raise_budget(5)), "must be a Budget"),
-    (lambda engine: engine.run_sync(lambda avatar: avatar.chat(None)), "prompt must be text"),
-    (lambda engine: engine.run_sync(lambda avatar: avatar.call(5)), "action must be text; got 5"),
+    (inside(lambda avatar: avatar.raise_budget(5)), "must be a Budget"),
+    (inside(lambda avatar: avatar.chat(None)), "prompt must be text"),
+    (inside(lambda avatar: avatar.call(5)), "action must be text; got 5"),
 ]
 
 
