@@ -122,7 +122,7 @@ async def test_watcher_of_a_large_tree_lets_its_actors_go_on(tmp_path: Path) -> 
             await watcher.receive_some(1)
             nursery.cancel_scope.cancel()
     # The tree is read, and then described, one avatar after the other.
-    assert turns >= 80
+    assert turns >= 75
 
 
 async def test_a_crash_is_told_without_its_words_and_counted(tmp_path: Path) -> None:
