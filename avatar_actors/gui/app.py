@@ -139,9 +139,9 @@ class AvatarApp(App[int]):
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._killed, number)
-        self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
+        self.theme_changed_signal.subscribe(self, self._restyle)
         # After Ctrl-Z and fg the terminal is empty.
-        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+        self.app_resume_signal.subscribe(self, self._restyle)  # pyright: ignore[reportUnknownMemberType]
         self._restyle()  # only now the theme's colours are known
         self.pane.prompt.focus()
         for pane in self.panes:
@@ -197,10 +197,11 @@ class AvatarApp(App[int]):
     def _new_look(self) -> Look:
         return Look(self.theme_variables, is_dark=self.current_theme.dark)
 
-    def _restyle(self) -> None:
+    def _restyle(self, _: object = None) -> None:
         self.look = self._new_look()
         for pane in self.panes:
             pane.restyle(self.look)
+        self.refresh(layout=True)
 
     def action_next_theme(self) -> None:
         """The next of a few."""
