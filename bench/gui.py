@@ -79,6 +79,7 @@ def _pressed(screen: Screen, seconds: float) -> Measured:
         screen.watch(KEY_EVERY)
         if len(echoes) % 15 == 0:
             screen.clear_input(15)
+            screen.watch(KEY_EVERY)
     return Measured((screen.cpu() - used) / (time.monotonic() - began), echoes)
 
 

@@ -14,6 +14,7 @@ from tests.test_architecture import (
     text_violations,
 )
 from tests.test_layout import (
+    CODE_LINES_LIMITS,
     class_name_violations,
     code_lines,
     code_lines_violations,

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 from rich.text import Text
-from textual.markup import escape
-from textual.notifications import SeverityLevel
 
 from avatar_actors import (
     AgentNeedsLogin,
@@ -21,7 +19,6 @@ from avatar_actors import (
     CancelResult,
     Choice,
     Escalation,
-    Level,
     PermissionEvent,
     ProviderCapabilities,
     StoredSession,
@@ -34,7 +31,6 @@ from avatar_actors.cli.terminal.formatting import ago, moment_of
 from avatar_actors.cli.terminal.permissions import Approvals, ToolInput, edited
 from avatar_actors.cli.terminal.questions import QuestionForm
 from avatar_actors.cli.terminal.text import one_line
-from avatar_actors.picture import Toast
 
 if TYPE_CHECKING:
     from avatar_actors.gui.app import AvatarApp
@@ -42,14 +38,6 @@ if TYPE_CHECKING:
 
 EMBEDDED: Final = "embedded"
 _ANSWER: Final = "answer"
-_TOASTS: Final = 3
-_SECONDS: Final = 6.0
-_SEVERITIES: Final[dict[Level, SeverityLevel]] = {
-    Level.DEBUG: "information",
-    Level.INFO: "information",
-    Level.WARNING: "warning",
-    Level.ERROR: "error",
-}
 _STOPPED: Final = {
     CancelResult.STOPPED: "stopped",
     CancelResult.ALREADY_DONE: "it had already ended",
@@ -145,25 +133,6 @@ class PaneActions:
     def __init__(self, app: AvatarApp) -> None:
         self._app = app
         self.answers = PaneAnswers(app)
-        self.toasts: list[Toast] = []
-        """The last ones that were told, oldest first."""
-        self._told: dict[str, int] = {}
-        self._toasted_at: list[float] = []
-
-    def tell(self, toast: Toast) -> None:
-        """A note in the corner, at most a few; one that is repeated is counted."""
-        now = time.monotonic()
-        count = self._told[toast.words] = self._told.get(toast.words, 0) + 1
-        words = escape(toast.words) + (f" (×{count})" if count > 1 else "")
-        if toast.about:
-            words = f"[@click=app.open_job({toast.about!r})]{words}[/]"
-        seen = [at for at in self._toasted_at if now - at < _SECONDS]
-        if count > 1 or len(seen) >= _TOASTS:
-            self._app.clear_notifications()
-            seen = []
-        self._toasted_at = [*seen, now]
-        self.toasts = [*self.toasts[-99:], toast]
-        self._app.notify(words, severity=_SEVERITIES[toast.level], timeout=_SECONDS)
 
     # Life.
 

@@ -23,7 +23,7 @@ from avatar_actors.gui import status
 from avatar_actors.gui.actions import PaneActions
 from avatar_actors.gui.afternoon import play
 from avatar_actors.gui.command import LEAST_SIZE
-from avatar_actors.gui.dialogs import ChoiceDialog, Reader, job_details
+from avatar_actors.gui.dialogs import ChoiceDialog, Reader, ToastCorner, job_details
 from avatar_actors.gui.pane import AvatarPane
 from avatar_actors.gui.prompt import PromptBox
 from avatar_actors.gui.side import ActivityTree
@@ -118,7 +118,7 @@ class AvatarApp(App[int]):
             AvatarPane(options.choice, self.runtime, name, self.look, clock=options.clock)
             for name in _names(options.avatars)
         ]
-        self.actions = PaneActions(self)
+        self.actions, self.toasts = PaneActions(self), ToastCorner(self)
         self.tick = 0
         self._switcher = ContentSwitcher(initial=self.panes[0].id, id="panes")
         self._tabs, self._keys = LinePane(id="tabs"), LinePane(id="keys")
@@ -139,9 +139,9 @@ class AvatarApp(App[int]):
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._killed, number)
-        self.theme_changed_signal.subscribe(self, lambda _: self._restyle())
+        self.theme_changed_signal.subscribe(self, self._restyle)
         # After Ctrl-Z and fg the terminal is empty.
-        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+        self.app_resume_signal.subscribe(self, self._restyle)  # pyright: ignore[reportUnknownMemberType]
         self._restyle()  # only now the theme's colours are known
         self.pane.prompt.focus()
         for pane in self.panes:
@@ -166,21 +166,17 @@ class AvatarApp(App[int]):
         self.tick += 1
         for pane in self.panes:
             pane.hear()
-            toasts, pane.view.toasts = pane.view.toasts, []
-            for toast in toasts:
-                self.actions.tell(toast)
+            while pane.view.toasts:
+                self.toasts.tell(pane.view.toasts.pop(0))
         self.pane.beat(self.tick)
         self._show_frame()
 
     def _show_frame(self) -> None:
         if len(self.panes) > 1:
-            self._tabs.show([self._tab_row()], self.look)
+            tabs = [(pane.host.name, pane.picture, pane is self.pane) for pane in self.panes]
+            self._tabs.show([status.tab_row(tabs)], self.look)
         keys = status.key_line(self.size.width - 2)
         self._keys.show([keys], self.look)
-
-    def _tab_row(self) -> Text:
-        tabs = [(pane.host.name, pane.picture, pane is self.pane) for pane in self.panes]
-        return status.tab_row(tabs)
 
     @property
     def pane(self) -> AvatarPane:
@@ -201,10 +197,11 @@ class AvatarApp(App[int]):
     def _new_look(self) -> Look:
         return Look(self.theme_variables, is_dark=self.current_theme.dark)
 
-    def _restyle(self) -> None:
+    def _restyle(self, _: object = None) -> None:
         self.look = self._new_look()
         for pane in self.panes:
             pane.restyle(self.look)
+        self.refresh(layout=True)
 
     def action_next_theme(self) -> None:
         """The next of a few."""

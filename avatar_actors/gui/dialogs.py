@@ -1,27 +1,39 @@
-"""The windows above the app: a choice, all of one job, a text to read."""
+"""The windows above the app: toasts, a choice, all of one job, a text to read."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from typing import Final
 
 from rich.text import Text
 from textual import events
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical
+from textual.markup import escape
+from textual.notifications import SeverityLevel
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from avatar_actors import ToolEvent
+from avatar_actors import Level, ToolEvent
 from avatar_actors.cli.display.permission_question import file_edits
 from avatar_actors.cli.terminal import formatting
 from avatar_actors.cli.terminal.text import plain, revealed
 from avatar_actors.gui.strips import Look
 from avatar_actors.gui.talk import Talk
-from avatar_actors.picture import Job, rules
+from avatar_actors.picture import Job, Toast, rules
 
-_LOOKS = {"+": "added", "-": "removed", "@": "place"}
+_TOASTS: Final = 3
+_SECONDS: Final = 6.0
+_SEVERITIES: Final[dict[Level, SeverityLevel]] = {
+    Level.DEBUG: "information",
+    Level.INFO: "information",
+    Level.WARNING: "warning",
+    Level.ERROR: "error",
+}
+_LOOKS: Final = {"+": "added", "-": "removed", "@": "place"}
 
 
 class ChoiceDialog(ModalScreen[str]):
@@ -115,6 +127,32 @@ class Reader(ModalScreen[str]):
     def action_copy(self) -> None:
         """All of it."""
         self.dismiss("\n".join(row.plain for row in self._rows))
+
+
+class ToastCorner:
+    """Notes in the corner, at most a few at a time; one that is repeated is counted."""
+
+    def __init__(self, app: App[int]) -> None:
+        self.told: list[Toast] = []
+        """The last ones, oldest first."""
+        self._app = app
+        self._counts: dict[str, int] = {}
+        self._times: list[float] = []
+
+    def tell(self, toast: Toast) -> None:
+        """Show it; a click on one about a job shows the job."""
+        now = time.monotonic()
+        count = self._counts[toast.words] = self._counts.get(toast.words, 0) + 1
+        words = escape(toast.words) + (f" (×{count})" if count > 1 else "")
+        if toast.about:
+            words = f"[@click=app.open_job({toast.about!r})]{words}[/]"
+        seen = [at for at in self._times if now - at < _SECONDS]
+        if count > 1 or len(seen) >= _TOASTS:
+            self._app.clear_notifications()
+            seen = []
+        self._times = [*seen, now]
+        self.told = [*self.told[-99:], toast]
+        self._app.notify(words, severity=_SEVERITIES[toast.level], timeout=_SECONDS)
 
 
 def job_details(job: Job, tool: ToolEvent | None) -> list[Text]:

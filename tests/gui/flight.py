@@ -92,7 +92,7 @@ class Flight:
 
     @property
     def toasts(self) -> list[str]:
-        return [each.words for each in self.app.actions.toasts]
+        return [each.words for each in self.app.toasts.told]
 
     @property
     def moods(self) -> list[Mood]:
