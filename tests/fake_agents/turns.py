@@ -75,7 +75,7 @@ class FoldingPlayer(TurnPlayer):
     def perform(self, turn: AgentTurn) -> None:
         super().perform(turn)
         while folded := self._folded.get(turn):
-            turn.prompt = folded.pop(0)
+            turn.prompt = turn.words = folded.pop(0)
             super().perform(turn)
         self._folded.pop(turn, None)
 
