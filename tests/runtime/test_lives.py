@@ -449,3 +449,14 @@ async def test_a_cancelled_start_has_ended_its_avatar_when_it_returns(home: Home
 def avatar_names(runtime: Runtime) -> list[str]:
     [avatars] = [node for node in runtime.tree().children if node.name == "avatars"]
     return [avatar.name for avatar in avatars.children]
+
+
+async def test_subscribers_hear_of_a_sessions_death_before_the_end_of_its_turn(home: Home) -> None:
+    async with home.avatar() as aria:
+        for _ in range(3):
+            async with aria.events(ErrorEvent, TurnEndedEvent) as events:
+                async with aria.turn(script({"say": "x"}, {"wait": 60})) as turn:
+                    await until(turn, TextEvent)
+                    await home.kill(aria)
+                    await turn.wait()
+                assert isinstance(await until(events, AvatarEvent), ErrorEvent)

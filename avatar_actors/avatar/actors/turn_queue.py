@@ -32,6 +32,9 @@ from avatar_actors.session.messages import (
 from avatar_actors.wire.commands import Beginning
 from supervisors import Address, AskFailed, Inbox, Phase
 
+# Seconds that the end of a turn waits for the news that its session has died: that is told first.
+_DEATH_IS_TOLD = 0.25
+
 
 async def turn_queue(
     inbox: Inbox[messages.TurnMessage],
@@ -168,8 +171,7 @@ class _Queue:
                 return True
             for submission in present.steered:
                 if submission.turn_id == turn_id:
-                    rest = [each for each in present.steered if each is not submission]
-                    present.steered = tuple(rest)
+                    present.steered = tuple(x for x in present.steered if x is not submission)
                     await self._dismiss(submission, requested)
                     return True
         for submission in self._waiting:
@@ -307,6 +309,9 @@ class _Queue:
         if ending.has_asked:
             await self._gatekeeper.ask(QuestionsOver(submission.turn_id))
         await self.limits.settle(submission.turn_id, ending.outcome)
+        if ending.outcome is Outcome.CRASHED:
+            with trio.move_on_after(_DEATH_IS_TOLD):
+                await self._until(lambda: self.record.ready is not present.talks_with)
         present.is_ended = True
         session_id = ending.session_id or present.session_id or self.record.session_id
         # After any other end, news of the session's death may be on the way.

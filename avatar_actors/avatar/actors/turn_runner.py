@@ -39,6 +39,7 @@ class TurnRunner:
         self.submission = submission
         self.steered: tuple[messages.Submission, ...] = ()
         self.was_tried = False
+        self.talks_with: session_messages.SessionReady | None = None
         self.session_id = ""
         self.is_ended = False
         self._settings = settings
@@ -128,7 +129,7 @@ class TurnRunner:
         if has_schema and self.submission.schema is not None:
             conflict = "this agent answers by output_schema; a prompt cannot have another schema"
             return TurnEnding(outcome=Outcome.REJECTED, reason=conflict)
-        self._bridge = ready.bridge
+        self.talks_with, self._bridge = ready, ready.bridge
         self.session_id = ready.session_id
         self.was_tried = True
         self._is_given.set()
