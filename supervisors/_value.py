@@ -28,10 +28,11 @@ class Value:
     def __post_init__(self) -> None:
         """Check the values."""
 
-    def __setattr__(self, name: str, *_: object) -> NoReturn:
+    def __setattr__(self, name: str, _: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot change field {name!r}")
 
-    __delattr__ = __setattr__
+    def __delattr__(self, name: str) -> NoReturn:
+        raise FrozenInstanceError(f"cannot change field {name!r}")
 
     def __eq__(self, other: object) -> bool:
         return self._values() == other._values() if type(other) is type(self) else NotImplemented
