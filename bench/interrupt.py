@@ -67,7 +67,7 @@ async def _interrupted(avatar: Avatar, prompt: str) -> float:
     with trio.fail_after(PATIENCE):
         async with avatar.turn(prompt) as turn:
             async for event in turn:
-                if isinstance(event, TextEvent):
+                if isinstance(event, TextEvent) and event.text:
                     began = time.perf_counter()
                     await turn.interrupt()
     took = (time.perf_counter() - began) * 1e3

@@ -90,7 +90,7 @@ async def _kill_once(avatar: Avatar, states: EventStream, times: Times) -> None:
         back_at: list[float] = []
         async with avatar.turn(TURN) as turn:
             async for event in turn:
-                if isinstance(event, TextEvent):
+                if isinstance(event, TextEvent) and event.text:
                     pid = (await avatar.health()).pid
                     assert pid is not None
                     nursery.start_soon(partial(_until_ready, states, back_at, came_back))

@@ -83,7 +83,7 @@ async def _read_turn(avatar: Avatar, n: int) -> int:
     count = length = 0
     async with avatar.turn(flood(n, WORDS)) as turn:
         async for event in turn:
-            if type(event) is TextEvent:
+            if type(event) is TextEvent and event.text:
                 count += 1
                 length += len(event.text)
     assert turn.outcome is Outcome.COMPLETED, turn.reason
@@ -101,7 +101,7 @@ async def _count_to_end(stream: EventStream) -> int:
     count = 0
     async for event in stream:
         if type(event) is TextEvent:
-            count += 1
+            count += not event.is_complete  # which has no words
         elif type(event) is TurnEndedEvent:
             break
     return count

@@ -34,7 +34,7 @@ class OneAvatar:
     async def stream(self, prompt: str) -> AsyncGenerator[str]:
         async with self._avatar.turn(prompt) as turn:
             async for event in turn:
-                if isinstance(event, TextEvent):
+                if isinstance(event, TextEvent) and event.text:
                     yield event.text
         assert turn.outcome is not None
         if turn.outcome is not Outcome.COMPLETED:
@@ -49,7 +49,8 @@ class OneAvatar:
             nursery.start_soon(partial(self._avatar.chat, prompt))
             async for event in events:
                 if isinstance(event, TextEvent):
-                    came.add(event.text)
+                    if event.text:
+                        came.add(event.text)
                 else:
                     break
         return came
