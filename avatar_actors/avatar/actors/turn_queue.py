@@ -91,12 +91,29 @@ async def _obey(
             queue.limits.ledger.raise_to(budget)
             inbox.reply(message, None)
         case messages.GetHistory():
+            await queue.settled()
             inbox.reply(message, queue.history.messages())
         case messages.ClearHistory():
+            await queue.settled()
             queue.history.clear()
             inbox.reply(message, None)
         case _:
             await queue.take(message)
+
+
+class _News:
+    """Wakes those who wait for something to become so."""
+
+    def __init__(self) -> None:
+        self._event = trio.Event()
+
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        while not is_so():
+            await self._event.wait()
+
+    def come(self) -> None:
+        self._event.set()
+        self._event = trio.Event()
 
 
 class _Queue:
@@ -124,7 +141,7 @@ class _Queue:
         self._turns = 0
         self._told_waiting = 0
         self._began = trio.current_time()
-        self._news = trio.Event()
+        self._news = _News()
 
     async def take(self, message: messages.TurnNews) -> None:
         """Handle a message that has no answer."""
@@ -133,11 +150,11 @@ class _Queue:
                 await self._tell(self.record.starting())
             case session_messages.SessionReady():
                 await self._tell(self.record.opened(message))
-                self._stir()
+                self._news.come()
             case session_messages.SessionLost(why, has_died=has_died):
                 await self._unasked.lost(why, has_died=has_died)
                 await self._tell(self.record.lost(message))
-                self._stir()
+                self._news.come()
             case UnaskedTurnEnded(turn_id, ending):
                 await self._end_unasked(turn_id, ending)
             case session_messages.SessionIs(session_id):
@@ -182,6 +199,10 @@ class _Queue:
                 return True
         return await self._unasked.interrupt(turn_id, requested)
 
+    async def settled(self) -> None:
+        """A turn whose end is told already is in the history."""
+        await self._news.until(lambda: self._present is None or not self._present.is_ended)
+
     async def begin_unasked(self, started: UnaskedTurnStarted) -> int:
         """The agent began a turn by itself; returns its number."""
         await self._tell(self.record.spoken())
@@ -192,7 +213,7 @@ class _Queue:
             self._turns += 1
         if self._present is None:
             await self._tell(self.record.silent())
-        self._stir()
+        self._news.come()
 
     async def close_down(self, reason: str) -> None:
         """Take no more prompts; end those that wait and the one that runs."""
@@ -245,7 +266,7 @@ class _Queue:
         """Run the waiting prompts one after the other, for ever."""
         while True:
             # One that is being interrupted for this prompt must not take it along.
-            await self._until(lambda: bool(self._waiting) and not self._unasked.is_ending)
+            await self._news.until(lambda: bool(self._waiting) and not self._unasked.is_ending)
             submission = self._waiting.popleft()
             present = TurnRunner(
                 submission, self._settings, self._tracker, self.limits, self._session
@@ -254,6 +275,7 @@ class _Queue:
             await self._tell_waiting()
             await self._finish(present, await present.run())
             self._present = None
+            self._news.come()
 
     async def submit(self, submission: messages.Submission, stream: EventStream) -> None:
         """Run the prompt now or later, or refuse it; `stream` hears of it in any case."""
@@ -275,7 +297,7 @@ class _Queue:
             self._waiting.appendleft(submission)
             requested = TurnEnding(outcome=Outcome.CANCELLED, reason="interrupted by a new prompt")
             await self.interrupt(0, requested)
-            self._stir()
+            self._news.come()
             return
         elif self.record.can_steer and present is not None and await present.steer(submission):
             return
@@ -287,12 +309,12 @@ class _Queue:
             await self._dismiss(submission, TurnEnding(outcome=Outcome.REJECTED, reason=refusal))
         else:
             self._waiting.append(submission)
-            self._stir()
+            self._news.come()
             if is_busy:
                 await self._tell_waiting()
 
     async def _session(self) -> session_messages.SessionReady:
-        await self._until(self._has_session)
+        await self._news.until(self._has_session)
         ready = self.record.ready
         assert ready is not None
         await self._tell(self.record.spoken())
@@ -311,13 +333,12 @@ class _Queue:
         await self.limits.settle(submission.turn_id, ending.outcome)
         if ending.outcome is Outcome.CRASHED:
             with trio.move_on_after(_DEATH_IS_TOLD):
-                await self._until(lambda: self.record.ready is not present.talks_with)
+                await self._news.until(lambda: self.record.ready is not present.talks_with)
         present.is_ended = True
         session_id = ending.session_id or present.session_id or self.record.session_id
         # After any other end, news of the session's death may be on the way.
-        is_idle = ending.outcome is Outcome.COMPLETED and self._has_session()
-        is_idle = is_idle and not self._unasked.is_running
-        then = self.record.silent() if is_idle else ()
+        is_idle = ending.outcome is Outcome.COMPLETED and not self._unasked.is_running
+        then = self.record.silent() if is_idle and self._has_session() else ()
         end = messages.EndTurn(submission.turn_id, ending, session_id, then)
         ended = await self._tracker.ask(end)
         self._streams.pop(submission.turn_id, None)
@@ -341,11 +362,3 @@ class _Queue:
         if len(self._waiting) != self._told_waiting:
             self._told_waiting = len(self._waiting)
             await self._tell([QueueEvent(waiting=self._told_waiting)])
-
-    async def _until(self, is_so: Callable[[], bool]) -> None:
-        while not is_so():
-            await self._news.wait()
-
-    def _stir(self) -> None:
-        self._news.set()
-        self._news = trio.Event()
