@@ -51,7 +51,7 @@ def _to_end(name: str, *command: str) -> Run:
 def _chat(path: str) -> dict[str, float]:
     began, found = time.perf_counter(), dict[str, float]()
     with subprocess.Popen(
-        [*AVATAR, "chat", "--json", script({"say": "x"})],
+        [*AVATAR, "chat", "-p", "embedded", "--json", script({"say": "x"})],
         cwd=path,
         env=_environment(path),
         stdin=subprocess.DEVNULL,
